@@ -1,8 +1,8 @@
-// A context in a keyed archive: how it is set up.
+// The configuration of a context in a keyed archive.
 
 import Foundation
 
-/// What an archive holds of a context. Objects, pending changes and the coordinator stay behind.
+/// What an archive stores of a context: its configuration, but no objects, pending changes or coordinator.
 struct ContextArchive: Codable {
     private let type: UInt
     private let name: String?

@@ -1,11 +1,12 @@
-// What is true of a context between two calls of the program's (Documentation/Invariants.md), for tests to ask.
+// What must hold of a context between two calls of a program (Documentation/Invariants.md), checked by tests.
 
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Looks through all that the context knows, without reading or changing anything, and says in a sentence each what does not hold.
+    /// Checks everything that the context knows, without reading or changing anything, and answers a sentence for each
+    /// breach.
     ///
-    /// Costs a walk over all registered objects and their changed relationships: tests call it after each step, programs never.
+    /// Walks all registered objects and their changed relationships: tests call it after each step, programs never.
     package final func checkInvariants() -> [String] {
         var check = InvariantCheck(self)
         check.lists()
@@ -20,7 +21,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// One look at a context.
+/// One check of a context.
 private struct InvariantCheck {
     let context: NSManagedObjectContext
     let objects: [NSManagedObject]
@@ -47,7 +48,7 @@ private struct InvariantCheck {
         breaches.append(name + what())
     }
 
-    /// One list of changed objects, each once, and as many of them changed as were counted (I-2).
+    /// The list of dirty objects has each once, and as many with changes as are counted (I-2).
     mutating func lists() {
         let tracker = context.tracker
         expect(listed.values.allSatisfy { $0 == 1 }, nil, "an object stands twice in the list of changed ones")
@@ -58,7 +59,7 @@ private struct InvariantCheck {
         expect(!tracker.isReplaying, nil, "an undo has not ended")
     }
 
-    /// The flags of an object say where it stands (I-2).
+    /// The flags of an object agree with the lists that it is in (I-2).
     mutating func flags(_ object: NSManagedObject) {
         let (state, id) = (object._state, ObjectIdentifier(object))
         expect(!state.has(.dirty) || listed[id] != nil, object, "it is changed and not in the list of changed objects")
@@ -68,7 +69,7 @@ private struct InvariantCheck {
         expect(!state.has(.recheck) && !state.has([.present, .wanted]), object, "a mark of a walk is left on it")
     }
 
-    /// One object for each row, found under its key.
+    /// A registered object is found under its key.
     mutating func identity(_ object: NSManagedObject) {
         let state = object._state
         guard state.has(.registered), let map = context.identityMap else { return }
@@ -77,7 +78,7 @@ private struct InvariantCheck {
         expect(!state.has(.gone), object, "it has left the context and is registered")
     }
 
-    /// An object stands on a row of its own chunk, or is a fault, or has an overlay.
+    /// An object has a row in the chunk that it keeps, or is new or a fault, and its overlay is known to its getters.
     mutating func row(_ object: NSManagedObject) {
         let state = object._state
         if state.pointee.overlay != nil {
@@ -96,7 +97,8 @@ private struct InvariantCheck {
             "its row has another number")
     }
 
-    /// What came to a to-many and what left it are two things, and its order is one of its members; a clean object holds none (I-4).
+    /// Additions and removals of a to-many are disjoint, its order fits them, and a clean object has no changed members
+    /// (I-4).
     mutating func members(_ object: NSManagedObject) {
         object.forEachToMany { index, members in
             let name = object.relationship(toMany: index).name
@@ -116,7 +118,7 @@ private struct InvariantCheck {
         }
     }
 
-    /// Both sides of what was changed say the same (I-3).
+    /// Both sides of a changed relationship agree (I-3).
     mutating func pairs(_ object: NSManagedObject) {
         guard let overlay = object._state.overlay, !object._state.has([.gone, .deleted]) else { return }
         for (slot, inverse) in object._state.info.slotInverses.enumerated() where overlay.isPresent(slot) {

@@ -4,8 +4,8 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Puts an object into the context. Harmless for one that is there already, or that the running save has deleted. One whose
-    /// deletion was saved before becomes a new object with the values that it had.
+    /// Inserts an object. Does nothing for one that is in the context already, or that the running save has deleted.
+    /// One whose deletion was saved becomes a new object with its former values.
     public final func insert(_ object: NSManagedObject) {
         checkQueue()
         let state = object._state
@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
             if state.has(.deleted) { cancelDeletion(object) }
             return
         }
-        // What a save has deleted is not brought back by its `didSave` (1.8).
+        // A `didSave` cannot bring back what its save has deleted (1.8).
         if isSaving, state.identityMap === requiredIdentityMap, state.has(.gone) { return }
         guard state.identityMap == nil || state.identityMap === requiredIdentityMap else {
             misuse("The object \(object.entity.name ?? "") belongs to another context and cannot be inserted here.")
@@ -35,14 +35,14 @@ extension NSManagedObjectContext {
         object.awakeFromInsert()
     }
 
-    /// Objects that were related before they had a context come into it together.
+    /// Inserts the objects that were related to an object before they had a context.
     private func insertCompanions(of object: NSManagedObject) {
         for relationship in object._state.info.relationships {
             for other in object.targets(of: relationship) where other._state.identityMap == nil { insert(other) }
         }
     }
 
-    /// Gives an object a temporary key and makes it a pending insertion; logs that it came.
+    /// Gives an object a temporary key and makes it a pending insertion, which is logged.
     final func enter(_ object: NSManagedObject) {
         let state = object._state
         if state.identityMap == nil {
@@ -76,12 +76,12 @@ extension NSManagedObjectContext {
             object.noteMissed()
         }
         guard !object._state.has([.deleted, .gone]) else { return }
-        // A child's save compares no versions; the parent applies the rules to what it knows.
+        // Not in a child: its save compares no versions, and the parent applies the rules to what it knows.
         if object._state.pointee.toMany != nil, !isChild { unseen { object.dropMembersOlderThanRow() } }
         tracker.delete(object)
     }
 
-    /// Takes a pending deletion back.
+    /// Cancels a pending deletion.
     final func cancelDeletion(_ object: NSManagedObject) {
         let state = object._state
         tracker.logRevival(of: object)
@@ -99,9 +99,9 @@ extension NSManagedObjectContext {
         tracker.addToEvent(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
     }
 
-    /// Takes an object that has no row, or no row any more, out of the context. It keeps its values for a redo.
+    /// Removes an object without a row from the context. It keeps its values for a redo.
     ///
-    /// What it knew of the members in the store goes now: an undo links members to it before it brings the object back.
+    /// Its stored members are forgotten here, since an undo links members to it before it restores the object.
     final func withdraw(_ object: NSManagedObject) {
         let state = object._state
         requiredIdentityMap.withdraw(object, isRegistered: state.has(.registered))
@@ -122,8 +122,8 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// The object for an ID, read from the store if it is not here or a fault: then with the faults beside it, at most 256
-    /// (`readsFaultsTogether`). One whose row is in memory already is not looked for again.
+    /// The object for an ID. One that is not registered or is a fault is read from the store, with the faults beside
+    /// it, at most 256 (`readsFaultsTogether`). An object with its row in memory is not looked up again.
     ///
     /// - Throws: 133000 when there is no such row, or the ID comes from another coordinator.
     public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
         return found
     }
 
-    /// The object for an ID if it is here; never asks the store.
+    /// The registered object for an ID, or nil; never asks the store.
     public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
         return isOwn(objectID) ? registered(objectID.key) : nil
@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
         return objectID.key
     }
 
-    /// The identity map knows rows only; an unsaved object is found among the insertions.
+    /// The registered object for a key. The identity map has only rows; unsaved objects are found among the insertions.
     final func registered(_ key: ObjectKey) -> NSManagedObject? {
         if key.number <= 0 { return registeredUnsaved(key) }
         if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
@@ -177,7 +177,7 @@ extension NSManagedObjectContext {
         return missingObject(for: key)
     }
 
-    /// Never inlined: a lookup that finds its object at once would pay for it.
+    /// Looks for the object of a key that the identity map lacks. Never inlined: successful lookups would pay for it.
     @inline(never)
     private func missingObject(for key: ObjectKey) -> NSManagedObject {
         if isChild, let found = registeredAnew(key) { return found }
@@ -193,7 +193,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// Makes an object just made the one for a row.
+    /// Turns an object that was just made into the fault of a row.
     final func prepareFault(_ object: NSManagedObject, key: ObjectKey) {
         let state = object._state
         state.dropOverlay()
@@ -208,13 +208,13 @@ extension NSManagedObjectContext {
 }
 
 extension UnsafeMutablePointer<ObjectState> {
-    /// The key changed: the next `objectID` is another one.
+    /// Drops the ID after the key has changed; the next `objectID` is another one.
     func forgetObjectID() {
         if let id = pointee.objectID { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
         pointee.objectID = nil
     }
 
-    /// Breaks cycles of an abandoned object: to-one targets and members go, plain values stay.
+    /// Breaks cycles of an abandoned object: clears to-ones and to-manys, keeps attributes.
     func breakCycles() {
         dropRelationships()
         guard let overlay else { return }

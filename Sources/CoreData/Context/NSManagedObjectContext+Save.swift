@@ -1,4 +1,4 @@
-// Saving.
+// The save.
 
 import CCoreDataRuntime
 import CoreDataValues
@@ -7,22 +7,23 @@ import Foundation
 extension NSManagedObjectContext {
     /// Writes all pending changes: one transaction a store, all or nothing.
     ///
-    /// Processes pending changes first. Without changes it only has programs' own stores write down metadata that was set. A save
-    /// that fails leaves the context, its objects and the file as they were then; save again once the cause is removed, or
-    /// `rollback()`.
-    /// - Throws: validation errors (1550–1690, 1560 for several), 133020 when another writer changed or deleted a row, 133021 when
-    ///   a uniqueness constraint is broken, and what the store says.
+    /// Processes pending changes first. Without changes, only programs' own stores write metadata that was set. A save
+    /// that fails leaves the context, its objects and the file as they were at that point; save again once the cause is
+    /// removed, or call `rollback()`.
+    /// - Throws: validation errors (1550–1690, 1560 for several), 133020 when another writer changed or deleted a row,
+    ///   133021 when a uniqueness constraint is broken, and what the store throws.
     public final func save() throws {
         checkQueue()
         if isChild, hasWork || readError != nil { return try withParent { _ in try saveNow() } }
         try saveNow()
     }
 
-    /// Saves, and says of each inserted object what became of it: `.inserted`; `.updated`, where a merge policy has made one object of it
-    /// and another with the same unique values, which took the new ones; `.kept`, where that one has its own. Ours.
+    /// Saves and reports the effect for each inserted object: `.inserted`; `.updated` if a merge policy has merged it
+    /// into another one with the same unique values, which took its values; `.kept` if that one kept its own. Ours.
     ///
-    /// In the order in which the objects were inserted, each named by the row that has its unique values now. An object that a merge policy
-    /// of the program's own has deleted is left out. A context with a parent only hands objects on: they are all inserted, into the parent.
+    /// In the order of insertion; each ID is that of the row that has the object's unique values now. Objects that a
+    /// custom merge policy has deleted are left out. A context with a parent only hands objects on: all are inserted
+    /// into the parent.
     /// - Throws: what `save()` throws; then there is no report.
     public final func saveReportingEffects() throws -> [(objectID: NSManagedObjectID, effect: NSBatchInsertEffect)] {
         checkQueue()
@@ -40,7 +41,7 @@ extension NSManagedObjectContext {
         // From here on delete rules that wait for the save are applied too.
         isSaving = true
         var told: [NSPersistentStore] = []
-        // Last of all: whoever is told may read, merge and save in this very context.
+        // Posted last, since an observer may read, merge and save in this very context.
         defer {
             isSaving = false
             for store in told { store.tellRemoteChange() }

@@ -8,18 +8,18 @@ import Synchronization
 
 /// A workspace of managed objects over a store coordinator.
 ///
-/// A context is confined to its queue: touch it and its objects inside `perform`, `performAndWait` or `await perform`, or on the
-/// main queue if it is a main-queue context. Insertions, changes and deletions are pending until `save()`, which writes them in
-/// one transaction a store, or until `rollback()`.
+/// A context is confined to its queue: use it and its objects inside `perform`, `performAndWait` or `await perform`, or
+/// on the main queue if it is a main-queue context. Insertions, changes and deletions are pending until `save()`, which
+/// writes them in one transaction a store, or until `rollback()`.
 open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable {
     public let concurrencyType: NSManagedObjectContextConcurrencyType
-    /// Who may use the context, and when.
+    /// The turns of the context's blocks.
     final let turn: Turn
-    /// Made when somebody waits for it.
+    /// The context's queue; made when a caller waits for it.
     final var queue: DispatchQueue { turn.queue }
     /// Pending changes. Only on the context's queue.
     ///
-    /// Kept behind a pointer: every write of a value comes by here, and as a stored property of a class each access would be
+    /// Behind a pointer, since every write of a value uses it: accesses to a stored property of a class would be
     /// checked for exclusivity at run time (8 % of an insertion, measured).
     private let trackerStorage: UnsafeMutablePointer<ChangeTracker>
     @inline(__always)
@@ -27,20 +27,20 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         _read { yield trackerStorage.pointee }
         _modify { yield &trackerStorage.pointee }
     }
-    /// Its place in the list of contexts that are alive.
+    /// The context's entry in the process's list of living contexts.
     @inline(__always)
     final var listPlace: UnsafeMutablePointer<coredata_context_node> {
         UnsafeMutableRawPointer(trackerStorage + 1).assumingMemoryBound(to: coredata_context_node.self)
     }
-    /// The identity map and the model, once there is a coordinator.
+    /// The identity map; nil until there is a coordinator, as the model below.
     private(set) final var identityMap: IdentityMap?
     private(set) final var boundRuntime: ModelRuntime?
-    /// The first error of a read inside a getter since the last call that could throw it.
+    /// The first error of a read inside a getter, until a call can throw it.
     final var readError: (any Error)?
-    /// The last event told, so that a save that follows it can use the same sets.
+    /// The event posted last, whose sets a save that follows it can use.
     final var lastEvent: ContextEvent?
     final var eventsSinceSave = 0
-    /// The event of the did-change notification that is being posted.
+    /// The event whose did-change notification is being posted.
     final var toldEvent: ToldEvent?
     /// The class that `init(context:)` was last called for.
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
@@ -51,104 +51,106 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var chosenPolicy: NSMergePolicy?
     /// Unchanged objects whose rows the next save compares (`detectConflicts`).
     final var checkedObjects: ContiguousArray<NSManagedObject> = []
-    /// What the rows of some objects must be when the next save writes (`expect`).
+    /// Versions that rows must have when the next save writes (`expect`).
     final var expectations: [ExpectedVersion] = []
-    /// What a save that settles conflicts must be able to take back.
+    /// What a save that resolves conflicts must be able to restore.
     final var saveMemory: SaveMemory?
-    /// What judges objects later than at the save, in a migration.
+    /// Validates objects later than at the save, in a migration.
     final var deferredValidation: DeferredValidation?
-    /// How many saves took back what their policy had done.
+    /// How many saves took back what their merge policy had done.
     final var failedMerges = 0
     final var isProcessingChanges = false
     final var isSaving = false
-    /// What the saves so far have come to.
+    /// Outcomes of the saves so far.
     final var saveRecord: SaveRecord = []
-    /// An object that has no row and will have none may be the target of a relationship: the next save looks.
+    /// Whether a relationship may lead to an object that will have no row, so that the next save has to check.
     final var hasStrays = false
-    /// Changes that `willChangeValue` announced and `didChangeValue` will complete.
+    /// Changes announced by `willChangeValue` that `didChangeValue` will complete.
     final var openChanges: [OpenChange] = []
-    /// Live ordered sets that the open event was written through (`openSet(of:_:)`).
+    /// Live ordered sets through which the open event was written (`openSet(of:_:)`).
     final var openSets: ContiguousArray<MutableOrderedMembers> = []
-    /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.
+    /// Increases whenever rows that objects hold may have become old: at saves, merges and refreshes.
     final var rowTime = 0
-    /// While rows are read that the program does not see: for a delete rule, a write or a save.
+    /// Whether rows are being read that the program does not see: for a delete rule, a write or a save.
     @exclusivity(unchecked) final var readsUnseen = false
-    /// Stores chosen for new objects; nil until one is.
+    /// The stores chosen for new objects; nil until one is.
     final var assignments: StoreAssignments?
     final var checkpointObserver: (any NSObjectProtocol)?
-    /// What ties the context to its parent; nil for one that has the coordinator to itself.
+    /// The link to the parent; nil for a context that uses the coordinator directly.
     final var lineage: Lineage? { didSet { readsElsewhere = lineage != nil || generation != nil } }
-    /// The state of the stores that it reads; nil for the latest one, and in a child.
+    /// The pinned state of the stores that the context reads; nil for the latest one, and in a child.
     final var generation: QueryGeneration? {
         didSet {
             readsElsewhere = lineage != nil || generation != nil
             lastStore = nil
         }
     }
-    /// Whether it reads a parent or a pinned state: not what the coordinator's stores and row cache have now.
+    /// Whether it reads a parent or a pinned state, and not what the coordinator's stores and row cache have now.
     @exclusivity(unchecked) private(set) final var readsElsewhere = false
     /// How many contexts have this one as their parent.
     final let childCount = Atomic<Int>(0)
-    /// What its saves have made of versions; nil where no context below needs to know.
+    /// The versions that its saves gave to rows; nil if no context below needs them.
     final var savedVersions: SavedVersions?
     /// Whether inserted objects were given their permanent IDs before the save.
     final var hasEarlyKeys = false
     /// The context whose queue the holder of this one waits for. Only under the lock of `Turns`.
     ///
-    /// Held for as long as the wait lasts.
+    /// Retained for as long as the wait lasts.
     final var awaited: NSManagedObjectContext?
     final var temporaryIndex = TemporaryIndex()
     final var mergesAutomatically = false
     final var keepsObjects = false
-    /// What `lock()` takes; made when it is first asked for.
+    /// The lock of `lock()`; made when it is first used.
     final var sharedLock: NSRecursiveLock?
     private final var coordinator: NSPersistentStoreCoordinator?
 
-    /// A name for logs and debugging; stores that keep a history write it down with each save.
+    /// A name for logs and debugging; stores with a history record it with each save.
     open var name: String? { didSet { ContextNames.shared.note(name, of: self) } }
-    /// Who signs the saves, in stores that keep a history.
+    /// The author of the saves, in stores with a history.
     open var transactionAuthor: String?
-    /// The transactions that the last save made in the histories of stores, by their UUIDs; nil where none records it.
+    /// The transactions of the last save in the histories of stores, by the stores' UUIDs; nil if no store records one.
     final var savedTransactions: [String: Int64]?
-    /// Whether delete rules are applied when pending changes are processed; otherwise at the save.
+    /// Whether delete rules are applied when pending changes are processed; otherwise they are applied at the save.
     open var propagatesDeletesAtEndOfEvent = true
-    /// Whether an object whose row is gone reads as deleted, instead of stopping the next save with an error.
+    /// Whether an object whose row is gone reads as deleted, instead of making the next save fail.
     open var shouldDeleteInaccessibleFaults = true
-    /// How old a row that the coordinator keeps may be, in seconds, when a fault takes it instead of asking the store.
+    /// How old, in seconds, a row in the coordinator's cache may be for a fault to use it instead of asking the store.
     ///
-    /// Below zero, as at first, any age will do; 0 always asks the store.
+    /// With a value below zero, the default, any age will do; 0 always asks the store.
     open var stalenessInterval: TimeInterval {
         get { oldestRow }
         set { oldestRow = newValue }
     }
     private final var oldestRow: TimeInterval = -1
-    /// Whether firing a fault reads the faults beside it in the same statement, at most 256. True at first.
+    /// Whether firing a fault reads the faults beside it in the same statement, at most 256. True by default.
     ///
-    /// Beside it stand the faults that one fetch without property values found, other members of a to-many, other targets of a
-    /// to-one of rows that were read together, and of single faults those that came before any of them was read: by
-    /// `object(with:)`, by a merge or by a refresh. They stay faults, but reading them costs nothing any more.
+    /// Faults are beside each other if one fetch without property values found them, if they are members of one to-many
+    /// or targets of one to-one of rows that were read together, or, for single faults, if they came before any of them
+    /// was read: by `object(with:)`, by a merge or by a refresh. They stay faults, but firing them costs nothing any
+    /// more.
     open var readsFaultsTogether = true
     /// Rows that were read with a fault and have no object yet.
     final var waitingRows: [WaitingRows] = []
-    /// Faults that came one by one, a group a tree and store.
+    /// Faults that came one by one, in a group for each tree of entities and store.
     final var openSiblings: [OpenSiblings] = []
-    /// Controllers of fetched results; nil until one has fetched.
+    /// The fetched results controllers; nil until one has fetched.
     final var followers: FetchedFollowers?
-    /// What the running save makes of inserted objects; nil unless the program asks for it.
+    /// Records what the running save does with inserted objects; nil unless the program asks for it.
     final var saveReport: SaveReport?
-    /// Who is told of unexpected faults; nil until somebody asks for it.
+    /// Reports unexpected faults; nil until the program asks for it.
     final var faultWatch: FaultWatch?
     final var isTellingOfFault = false
-    /// Whether every fault would be told, so that it matters how objects are reached. Asked for each to-many that is read.
+    /// Whether every fault is reported, so that it matters how objects are reached. Read for each to-many.
     @exclusivity(unchecked) final var isTracing = false
-    /// Of the asynchronous fetch that runs. Asked for each batch that a fetch reads.
+    /// The progress of the running asynchronous fetch. Read for each batch of a fetch.
     @exclusivity(unchecked) final var fetchProgress: FetchProgress?
-    /// Whether a fault whose row is gone is to read as deleted: asked once for each, and `shouldDeleteInaccessibleFaults` unless
-    /// overridden. The property is the one that was read or set; nil when the object was asked for as a whole.
+    /// Whether a fault whose row is gone reads as deleted. Called once for each; answers
+    /// `shouldDeleteInaccessibleFaults` unless overridden. The property is the one that was read or set; nil if the
+    /// object was requested as a whole.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool { shouldDeleteInaccessibleFaults }
-    /// Anything of the program's own. Made at the first call: most contexts have none.
+    /// A dictionary for the program. Made at the first call, since most contexts have none.
     public final var userInfo: NSMutableDictionary {
         if let ownInfo { return ownInfo }
         let made = NSMutableDictionary()
@@ -157,12 +159,12 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     }
     private final var ownInfo: NSMutableDictionary?
 
-    /// nil until set: without an undo manager nothing is recorded, and `rollback()` still works.
+    /// nil until set. Without an undo manager nothing is recorded; `rollback()` works all the same.
     open var undoManager: UndoManager? { didSet { observeUndoManager(oldValue) } }
 
     public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {
         concurrencyType = type
-        // With room behind it for the place in the list of contexts.
+        // With memory behind it for the entry in the list of contexts.
         trackerStorage = .allocate(capacity: 2)
         trackerStorage.initialize(to: ChangeTracker())
         switch type {
@@ -187,7 +189,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
 
     open class var supportsSecureCoding: Bool { true }
 
-    /// A context that is set up as the archived one was, without coordinator and objects; nil for a damaged archive.
+    /// Makes a context with the archived configuration, without coordinator and objects; nil for a damaged archive.
     public required convenience init?(coder: NSCoder) {
         guard let archive = coder.decode(ContextArchive.self), let type = archive.concurrencyType,
             type != .confinementConcurrencyType
@@ -196,10 +198,10 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         archive.fill(self)
     }
 
-    /// Archives how the context is set up: its kind, names, merge policy by its type, and switches. Nothing of its objects.
+    /// Archives the configuration: concurrency type, names, the type of the merge policy, and switches. No objects.
     open func encode(with coder: NSCoder) { coder.encode(ContextArchive(self)) }
 
-    /// A main-queue context.
+    /// Makes a main-queue context.
     public convenience override init() { self.init(concurrencyType: .mainQueueConcurrencyType) }
 
     deinit {
@@ -218,7 +220,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         trackerStorage.deallocate()
     }
 
-    /// Where the context's objects come from and go to. Set it once, before the first object.
+    /// The coordinator of the stores that the context uses. Set it once, before the first object.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator }
         set {
@@ -241,7 +243,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         }
     }
 
-    /// The model; a context without a coordinator can do nothing.
+    /// The model. Traps in a context without a coordinator.
     final var runtime: ModelRuntime {
         guard let boundRuntime else {
             misuse("This context has no persistentStoreCoordinator; set it before using objects.")
@@ -263,7 +265,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         return coordinator
     }
 
-    /// A number for an unsaved object: below zero, from a block that the coordinator hands out.
+    /// A number below zero for an unsaved object, from a range that the coordinator hands out.
     final func nextTemporaryNumber() -> Int64 {
         if temporaryNumbers.isEmpty { temporaryNumbers = requiredCoordinator.allocateTemporaryNumbers(64) }
         let number = temporaryNumbers.lowerBound
@@ -271,7 +273,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         return -number
     }
 
-    /// The rows of a store, remembered as long as no store comes or goes.
+    /// The reader of a store, kept until a store is added or removed.
     final func rows(of store: UInt16) -> (any StoreReader)? {
         let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
         if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
@@ -282,9 +284,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         return rows
     }
 
-    /// The rows of the store that an object was saved in; nil for one that was never saved.
+    /// The reader of the store that an object was saved in; nil for one that was never saved.
     ///
-    /// - Throws: 134070 when the store was removed: its rows are not gone, they cannot be reached.
+    /// - Throws: 134070 when the store was removed: its rows are not gone, but they cannot be reached.
     final func storedRows(of store: UInt16) throws -> (any StoreReader)? {
         if let rows = rows(of: store) { return rows }
         guard store != 0 else { return nil }
@@ -302,14 +304,14 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         return info
     }
 
-    /// Name, queue and parent, and how much is pending if the caller is on the context's queue.
+    /// Name, queue and parent, and the number of pending changes if the caller is on the context's queue.
     open override var description: String {
         "<\(Swift.type(of: self)): \(ObjectIdentifier(self).hexadecimal); \(summary)>"
     }
 
     // MARK: What changed
 
-    /// Whether anything is pending, processed or not.
+    /// Whether there are pending changes, processed or not.
     open var hasChanges: Bool {
         checkQueue()
         return tracker.dirtyCount > 0
@@ -326,7 +328,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         checkQueue()
         return Set(tracker.objects(.deleted))
     }
-    /// Every object that is alive in this context.
+    /// All living objects of this context.
     open var registeredObjects: Set<NSManagedObject> {
         checkQueue()
         return Set(allObjects)

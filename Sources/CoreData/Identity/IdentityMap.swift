@@ -5,26 +5,26 @@ import CoreDataValues
 import Foundation
 import Synchronization
 
-/// The identity map of one context. Every object of the context retains it, so it outlives the context.
+/// The identity map of one context. Every object of the context retains it, so that it may outlive the context.
 final class IdentityMap: @unchecked Sendable {
-    /// nil once the context is gone. Touched on the context's queue only.
+    /// nil once the context is gone. Only on the context's queue.
     unowned(unsafe) var context: NSManagedObjectContext?
-    /// What makes IDs of keys; also for objects whose context is gone.
+    /// Makes IDs of keys, even for objects whose context is gone.
     let identities: StoreIdentities
-    /// Objects point at the entities of the model without holding them; this does.
+    /// Kept alive for the objects, which point at the model's entities without retaining them.
     private let model: NSManagedObjectModel
-    /// One table a (store, root entity); made as rows of it appear. Under the lock.
+    /// One table for each store and root entity, made with its first row. Under the lock.
     private var tables: UnsafeMutablePointer<UnsafeMutablePointer<IdentityTable>?>?
     private var tableCount = 0
     private let rootCount: Int
-    /// The root of each entity, by number; the model's.
+    /// The root of each entity, by number. The model owns this memory.
     private let roots: UnsafeMutablePointer<UInt16>
     private let lock = Mutex<Void>(())
-    /// The objects that a context retains because it was told to; nil usually. Touched on the context's queue only.
+    /// The objects that a context retains if it was told to; otherwise nil. Only on the context's queue.
     var kept: Set<NSManagedObject>? { didSet { isKeeping = kept != nil } }
-    /// Asked for each object: a look at the set itself is checked for exclusivity (76 instructions).
+    /// Read for each object instead of `kept`, whose access is checked for exclusivity (76 instructions).
     private var isKeeping = false
-    /// Whether versions of rows are worth remembering: the context is there. Under the lock.
+    /// Whether versions of rows are remembered: as long as the context is there. Under the lock.
     private var remembers = true
 
     init(_ runtime: ModelRuntime, _ identities: StoreIdentities) {
@@ -71,7 +71,7 @@ final class IdentityMap: @unchecked Sendable {
         return found?.takeRetainedValue()
     }
 
-    /// Looks up the rows of one table at once; each answer is retained or nil.
+    /// Looks up rows of one table under one lock; each result is retained or nil.
     ///
     /// - Returns: how many are nil.
     @discardableResult
@@ -94,7 +94,7 @@ final class IdentityMap: @unchecked Sendable {
         }
     }
 
-    /// Enters new objects of one table by their numbers.
+    /// Registers new objects of one table by their numbers.
     func register(
         _ objects: UnsafeBufferPointer<Unmanaged<NSManagedObject>>, _ numbers: UnsafePointer<Int64>, entity: UInt16,
         store: UInt16
@@ -116,7 +116,7 @@ final class IdentityMap: @unchecked Sendable {
         if isKeeping { kept?.insert(object) }
     }
 
-    /// Enters objects under one lock.
+    /// Registers objects under one lock.
     func register(_ objects: ContiguousArray<NSManagedObject>) {
         lock.withLock { _ in
             objects.borrowEach { object in
@@ -129,7 +129,7 @@ final class IdentityMap: @unchecked Sendable {
         if isKeeping { kept?.formUnion(objects) }
     }
 
-    /// - Parameter version: of the row that the object stands on, to be remembered; `IdentityTable.noVersion` if there is none.
+    /// - Parameter version: that of the object's row, to be remembered; `IdentityTable.noVersion` for none.
     @inline(__always)
     func remove(_ pointer: UnsafeMutableRawPointer, number: Int64, entity: UInt16, store: UInt16, version: Int32) {
         lock.withLock { _ in
@@ -138,7 +138,7 @@ final class IdentityMap: @unchecked Sendable {
         }
     }
 
-    /// Takes an object out that is no object of the context any more; what was read of its row counts no more.
+    /// Removes an object that leaves the context, and forgets the version of its row.
     func withdraw(_ object: NSManagedObject, isRegistered: Bool) {
         let (key, pointer) = (object._state.key, Unmanaged.passUnretained(object).toOpaque())
         let isRow = key.number > 0 && key.store != 0
@@ -152,12 +152,12 @@ final class IdentityMap: @unchecked Sendable {
 
     // MARK: Versions
 
-    /// The version in which a row was last read for the program, of a row that has no object; nil if it was not.
+    /// The version in which the program last read a row that has no object now; nil if it has not read it.
     func version(_ key: ObjectKey) -> Int32? {
         lock.withLock { _ in table(entity: key.entity.rawValue, store: key.store).pointee.version(key.number) }
     }
 
-    /// Remembers the versions of rows that have no objects yet, and may have none before they are let go.
+    /// Remembers the versions of rows that were read and may never get an object.
     func note(_ batch: RowBatch, store: UInt16) {
         lock.withLock { _ in
             for chunk in batch.chunks where chunk.count > 0 {
@@ -172,7 +172,8 @@ final class IdentityMap: @unchecked Sendable {
         }
     }
 
-    /// What was read of a row before counts no more: the context has taken notice of another version, or takes the next one.
+    /// Forgets the version in which a row was read, since the context has noticed another version or takes the next
+    /// one.
     func forgetVersion(_ key: ObjectKey) {
         guard key.number > 0, key.store != 0 else { return }
         lock.withLock { _ in table(entity: key.entity.rawValue, store: key.store).pointee.forgetVersion(key.number) }
@@ -182,14 +183,14 @@ final class IdentityMap: @unchecked Sendable {
         lock.withLock { _ in for index in 0..<tableCount { tables?[index]?.pointee.forgetVersions() } }
     }
 
-    /// The context is gone: nothing will be compared.
+    /// Called when the context goes: no version is compared any more.
     func leaveContext() {
         context = nil
         if isKeeping { kept = nil }
         lock.withLock { _ in remembers = false }
     }
 
-    /// All objects that are alive.
+    /// All living objects.
     func all() -> [NSManagedObject] {
         let found: [Unmanaged<NSManagedObject>] = lock.withLock { _ in
             var found: [Unmanaged<NSManagedObject>] = []

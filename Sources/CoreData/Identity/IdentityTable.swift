@@ -1,48 +1,52 @@
-// One object for each row: where a context finds the objects that it holds.
+// The objects of a context that have one root entity and one store.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
-/// The objects of one root entity of one store, by number: pages of 64 unretained pointers found by `number >> 6`; up to 32
-/// objects lie one by one, which a short-lived context never leaves. It remembers the version in which a row was read whose object
-/// was let go: where the object lay, later beside the page, or in a `VersionTable` where there is none.
+/// The objects of one root entity in one store, by number: pages of 64 unretained pointers found by `number >> 6`. Up
+/// to 32 objects are kept in a list instead, which is enough for a short-lived context. When an object goes, the table
+/// remembers the version in which its row was read: in the object's place in the list, beside its page, or in a
+/// `VersionTable` if there is neither.
 ///
-/// Measured (YARDSTICKS §2): a dictionary of weak references costs 249–1,161 ns an insertion, this 44; removal in order from an
-/// identity-hashed table is quadratic, here it is constant. Not thread-safe by itself: `IdentityMap` holds the lock.
+/// Measured: a dictionary of weak references costs 249–1,161 ns an insertion, this 44. Removal in order is quadratic in
+/// a table hashed by identity, here it is constant. Not thread-safe by itself: `IdentityMap` holds the lock.
 struct IdentityTable: ~Copyable {
     private typealias Page = UnsafeMutablePointer<UnsafeMutableRawPointer?>
     private struct Entry {
         var key: Int64
-        /// Word 0 counts the objects, words 1…64 are the objects, and words 65…72 hold a byte each for their rows' versions.
+        /// Word 0 is the number of objects, words 1…64 are the objects, words 65…72 have one byte for the version of
+        /// each row.
         var page: Page?
     }
     private struct Single {
         var number: Int64
         var object: UnsafeMutableRawPointer?
-        /// The version of the row once the object is gone, if it is known.
+        /// The version of the row once the object is gone, if known.
         var version = IdentityTable.noVersion
     }
 
-    /// Up to 32 objects in the order in which they came, some of them gone again; nil once there are pages. What is known of the
-    /// rows of gone ones is later than what `versions` knows.
+    /// Up to 32 objects in the order they came, some of them gone again; nil once there are pages. A version found here
+    /// is later than one in `versions`.
     private var singles: UnsafeMutablePointer<Single>?
-    /// Where the first of them that is left stands, and where the next one goes. The gone ones before it stay for their versions.
+    /// The place of the first object that is left, and that of the next one. Gone ones before it stay for their
+    /// versions.
     private var singleStart = 0
     private var singleEnd = 0
     private static let singleLimit = 32
-    /// nil before there are pages.
+    /// nil until there are pages.
     private var entries: UnsafeMutablePointer<Entry>?
     private var mask = 15
     private var pageCount = 0
-    /// Pages without objects. They stay for the next rows near by: look-ups here and there would make and drop a page each.
+    /// How many pages have no objects. They stay for the next rows near by: scattered look-ups would otherwise make and
+    /// drop a page each.
     private var emptyCount = 0
     private static let emptyLimit = 256
     private var lastKey: Int64 = .min
     private var lastPage: Page?
-    /// Of rows that have no page. Where a page knows a version too, that is the later one.
+    /// The versions of rows without a page. If a page has a version too, that is the later one.
     private var versions = VersionTable()
-    /// Stands for a version that is not known.
+    /// Means that no version is known.
     static let noVersion = Int32.min
 
     init() {
@@ -56,13 +60,13 @@ struct IdentityTable: ~Copyable {
         free(entries)
     }
 
-    /// From `malloc` itself, which is cheaper than Swift's allocation.
+    /// Memory from `malloc` itself, which is cheaper than Swift's allocation.
     private static func memory<T: ~Copyable>(_ count: Int) -> UnsafeMutablePointer<T> {
         guard let memory = malloc(count * MemoryLayout<T>.stride) else { misuse("There is no memory left.") }
         return memory.bindMemory(to: T.self, capacity: count)
     }
 
-    /// Zeros are nil.
+    /// Memory filled with zeros, which are nil.
     static func zeros<T: ~Copyable>(_ count: Int) -> UnsafeMutablePointer<T> {
         guard let memory = coredata_zeros(count * MemoryLayout<T>.stride) else { misuse("There is no memory left.") }
         return memory.bindMemory(to: T.self, capacity: count)
@@ -74,13 +78,13 @@ struct IdentityTable: ~Copyable {
 
     // MARK: Objects
 
-    /// The object, retained, unless it is being let go.
+    /// The object of a number, retained; nil if there is none or it is being deallocated.
     mutating func retained(_ number: Int64) -> Unmanaged<NSManagedObject>? {
         guard let pointer = object(number), let retained = coredata_try_retain(pointer) else { return nil }
         return Unmanaged.fromOpaque(retained)
     }
 
-    /// Whether it is known at once that there is no object.
+    /// Whether there is certainly no object, known without a search.
     var isClear: Bool { singles != nil && singleStart == singleEnd }
 
     private mutating func object(_ number: Int64) -> UnsafeMutableRawPointer? {
@@ -88,7 +92,7 @@ struct IdentityTable: ~Copyable {
         return page(number >> 6)?[Int(number & 63) &+ 1]
     }
 
-    /// Enters an object under a number; another one under that number is let go of.
+    /// Registers an object under a number, in place of another one.
     mutating func set(_ number: Int64, _ object: UnsafeMutableRawPointer) {
         if let singles {
             if let place = place(number, singles) {
@@ -106,8 +110,8 @@ struct IdentityTable: ~Copyable {
         page[place] = object
     }
 
-    /// The same where no object that lives is known under the number: one that is being let go may stand there, which the newer
-    /// one hides.
+    /// Registers an object under a number that no living object has. One that is being deallocated may still be there;
+    /// the newer one hides it.
     @inline(__always)
     mutating func add(_ number: Int64, _ object: UnsafeMutableRawPointer) {
         if let singles, addSingle(number, object, singles) { return }
@@ -148,7 +152,7 @@ struct IdentityTable: ~Copyable {
         UnsafeMutableRawPointer(page + 65).assumingMemoryBound(to: UInt8.self)
     }
 
-    /// The version in which a row was read last that has no object, or one whose row was not read for the program.
+    /// The version in which the program last read a row that has no object, or whose object it has not read.
     mutating func version(_ number: Int64) -> Int32? {
         if let page = page(number >> 6),
             let known = versions.version(IdentityTable.bytes(page)[Int(number & 63)], number)
@@ -158,7 +162,7 @@ struct IdentityTable: ~Copyable {
         return singleVersion(number) ?? versions[number]
     }
 
-    /// Remembers the version of a row that was read and may never have an object.
+    /// Remembers the version of a row that was read and may never get an object.
     mutating func note(_ number: Int64, _ version: Int32) {
         guard let page = page(number >> 6) else {
             forgetSingleVersion(number)
@@ -182,7 +186,7 @@ struct IdentityTable: ~Copyable {
         }
     }
 
-    /// Moves what a page knows of its rows, in words of eight.
+    /// Copies the versions beside a page into `versions`, eight at a time.
     private mutating func keepVersions(of page: Page, _ key: Int64) {
         for word in 0..<8 {
             versions.merge(group: key << 6 + Int64(word) << 3, UInt64(UInt(bitPattern: page[65 + word])))
@@ -191,7 +195,7 @@ struct IdentityTable: ~Copyable {
 
     // MARK: Few objects
 
-    /// Where a number stands. The newest ones are looked at first.
+    /// The place of a number, searched from the newest object on.
     @inline(__always)
     private func place(_ number: Int64, _ singles: UnsafeMutablePointer<Single>) -> Int? {
         var place = singleEnd
@@ -202,7 +206,7 @@ struct IdentityTable: ~Copyable {
         return nil
     }
 
-    /// Enters an object behind the others; false when there are too many, and pages from now on.
+    /// Appends an object to the list; false if there are too many, so that pages hold them from now on.
     @inline(__always)
     private mutating func addSingle(
         _ number: Int64, _ object: UnsafeMutableRawPointer, _ singles: UnsafeMutablePointer<Single>
@@ -213,8 +217,9 @@ struct IdentityTable: ~Copyable {
         return true
     }
 
-    /// Takes an object out and leaves the version of its row there: a short-lived context never asks for it, and the keys that it
-    /// meets lie far apart (in a `VersionTable` an entry each, 150 instructions). They mostly go in the order in which they came.
+    /// Removes an object and leaves the version of its row in its place. A short-lived context never asks for it, and
+    /// keys that lie far apart would cost a `VersionTable` an entry each (150 instructions). Objects mostly go in the
+    /// order they came.
     @inline(__always)
     private mutating func removeSingle(
         _ number: Int64, _ object: UnsafeMutableRawPointer, _ version: Int32, _ singles: UnsafeMutablePointer<Single>
@@ -237,11 +242,11 @@ struct IdentityTable: ~Copyable {
             singles[place].version = version
             return
         }
-        // A newer one has taken its place.
+        // A newer object has its place.
         if version != IdentityTable.noVersion { versions.set(number, version) }
     }
 
-    /// The version that the newest gone one knows.
+    /// The version that the newest gone object with a number has left.
     private func singleVersion(_ number: Int64) -> Int32? {
         guard let singles else { return nil }
         for place in (0..<singleEnd).reversed()
@@ -258,7 +263,7 @@ struct IdentityTable: ~Copyable {
         }
     }
 
-    /// Makes room among the few; where there is none, all objects lie in pages from now on.
+    /// Makes room in the list, or moves all objects to pages and answers false if more than half of the list is in use.
     @inline(never)
     private mutating func closeGaps(_ singles: UnsafeMutablePointer<Single>) -> Bool {
         var end = 0
@@ -321,7 +326,7 @@ struct IdentityTable: ~Copyable {
         rebuild(mask)
     }
 
-    /// Makes the list of pages anew, with all that have objects, and the one that was used last.
+    /// Makes the list of pages anew from those with objects and the one used last.
     private mutating func rebuild(_ newMask: Int) {
         guard let former = entries else { return }
         let formerMask = mask

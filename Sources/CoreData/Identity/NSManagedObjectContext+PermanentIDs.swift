@@ -1,4 +1,4 @@
-// Permanent IDs before the save.
+// Permanent IDs that are obtained before the save.
 
 import CoreDataValues
 import Foundation
@@ -6,9 +6,10 @@ import Foundation
 extension NSManagedObjectContext {
     /// Gives unsaved objects the IDs that they will have in the store.
     ///
-    /// The objects stay inserted; those that have a permanent ID already are left alone. Opens a short
-    /// transaction of the store, which hands out the numbers.
-    /// - Throws: 134070 when no writable store has an object's entity, and what the store says; then no ID has changed.
+    /// The objects stay inserted; those with a permanent ID keep it. A short transaction of the store allocates the
+    /// numbers.
+    /// - Throws: 134070 when no writable store has an object's entity, and what the store throws; then no ID has
+    ///   changed.
     public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkQueue()
         for object in objects where object._state.identityMap !== requiredIdentityMap {
@@ -54,7 +55,7 @@ extension NSManagedObjectContext {
         if !given.isEmpty { hasEarlyKeys = true }
     }
 
-    /// Lets inserted objects that have their keys already keep them; answers the others.
+    /// Assigns inserted objects the permanent keys that they have already, and answers the others.
     final func keepEarlyKeys(_ inserted: ContiguousArray<NSManagedObject>) -> ContiguousArray<NSManagedObject> {
         inserted.filter { object in
             let state = object._state

@@ -1,11 +1,10 @@
-// Finding objects whose key is no row's yet: own insertions, and a parent's.
+// Finding objects by temporary keys: insertions of this context and of its parent.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The object for a temporary key if it is here: a parent's unsaved object, an insertion, or one that was
-    /// saved since.
+    /// The registered object for a temporary key: an insertion, a parent's unsaved object, or one that was saved since.
     final func registeredUnsaved(_ key: ObjectKey) -> NSManagedObject? {
         if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: 0) {
             return found
@@ -16,15 +15,16 @@ extension NSManagedObjectContext {
         return requiredIdentityMap.object(number: now.number, entity: now.entity.rawValue, store: now.store)
     }
 
-    /// The object for a temporary key, or a new fault.
+    /// The registered object for a temporary key, or a new fault.
     final func unsavedObject(for key: ObjectKey) -> NSManagedObject {
         registeredUnsaved(key) ?? newFault(for: currentKey(key))
     }
 
-    /// The key that a temporary key has become; and for a key without a store, the store that has its entity.
+    /// The permanent key that has replaced a temporary one; for a key without a store, the key with the store that has
+    /// its entity.
     ///
-    /// Where it has become another, the objects here take theirs first: who looks for the new key finds the object that had the
-    /// old one.
+    /// If a key was replaced, the objects of this context accept their permanent keys first, so that the new key finds
+    /// the object that had the old one.
     final func currentKey(_ key: ObjectKey) -> ObjectKey {
         if key.number <= 0 {
             guard let now = requiredCoordinator.relatives.key(key.number) else {
@@ -39,21 +39,20 @@ extension NSManagedObjectContext {
         return ObjectKey(number: key.number, entity: key.entity, store: home?.number ?? 0)
     }
 
-    /// The key of a to-one's target as it stands in the row of an unsaved object, which says nothing of the
-    /// store.
+    /// The current key of the target in an unsaved object's row, which does not say in which store the target is.
     final func currentKey(_ key: ObjectKey, of owner: NSManagedObject, _ slot: Int) -> ObjectKey {
         guard isChild, key.number > 0, requiredCoordinator.persistentStores.count > 1 else { return currentKey(key) }
         let ownKey = owner._state.key
         return withParent { $0.object(for: ownKey).target(at: slot)?._state.key } ?? currentKey(key)
     }
 
-    /// The object of a child for the key of a row, if it still has the temporary key that a context above has replaced.
+    /// The object of a child that still had a temporary key when a context above replaced it by this permanent key.
     final func registeredAnew(_ key: ObjectKey) -> NSManagedObject? {
         acceptPermanentKeys()
         return requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store)
     }
 
-    /// Reads an object whose key is temporary here: the parent has it, or it was saved since.
+    /// Reads an object by a temporary key: from the parent, or from the store if it was saved since.
     final func readUnsaved(_ key: ObjectKey) throws -> NSManagedObject? {
         guard isChild else {
             let now = currentKey(key)
@@ -72,7 +71,7 @@ extension NSManagedObjectContext {
         return found.first
     }
 
-    /// The objects of a chunk whose rows are a parent's unsaved objects, or whose store is not known.
+    /// The objects of rows that are a parent's unsaved objects, or whose store is not known.
     final func materializeUnsaved(
         _ chunk: RowChunk, _ rows: Range<Int>, store: UInt16, asFaults: Bool,
         into objects: inout ContiguousArray<NSManagedObject>

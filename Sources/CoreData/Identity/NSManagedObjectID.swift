@@ -1,10 +1,10 @@
-// The name of a row, across contexts and threads.
+// The identity of an object across contexts and threads.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// Names one row of one store. Immutable; may be passed between threads.
+/// Identifies one object of one store. Immutable, so it may be passed between threads.
 public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     let key: ObjectKey
     let identity: StoreIdentities?
@@ -18,10 +18,10 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     public var entity: NSEntityDescription { info.description }
 
-    /// Whether the object was not saved yet; its permanent ID will be another one.
+    /// Whether the object has no permanent ID yet; saving gives it one.
     public var isTemporaryID: Bool { key.number <= 0 }
 
-    /// The store that has the row, nil for a temporary ID and after the store was removed.
+    /// The store of the object; nil for a temporary ID and after the store was removed.
     public var persistentStore: NSPersistentStore? { identity?.store(key.store) }
 
     /// `x-coredata://STORE/Entity/pN`, or `x-coredata:///Entity/t…` while temporary.

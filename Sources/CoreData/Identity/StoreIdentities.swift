@@ -1,16 +1,16 @@
-// Which stores a coordinator has, by number; every object ID of the coordinator shares it.
+// The stores of a coordinator by number, shared by all object IDs of the coordinator.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// Which stores a coordinator has, by number; every object ID of the coordinator shares it.
+/// The stores of a coordinator by number, shared by all object IDs of the coordinator.
 final class StoreIdentities: @unchecked Sendable {
-    /// Names temporary IDs of this coordinator.
+    /// Part of the URIs of this coordinator's temporary IDs.
     let uuid = UUID().uuidString
     private let lock = NSLock()
     private var stores: [UInt16: Entry] = [:]
-    /// Stores that others have taken the place of, by UUID.
+    /// The numbers of stores that were replaced by others, by the UUID of the former store.
     private var successors: [String: UInt16] = [:]
 
     private struct Entry {
@@ -31,8 +31,8 @@ final class StoreIdentities: @unchecked Sendable {
         lock.withLock { stores[number] = entry }
     }
 
-    /// Enters a store and answers its number: the one it had if it was here before, so that objects that contexts hold of it
-    /// have their store back.
+    /// Registers a store and answers its number. A store that was here before gets its former number, so that objects
+    /// which contexts still hold belong to it again.
     func register(_ store: NSPersistentStore) -> UInt16 {
         let entry = Entry(store)
         return lock.withLock {
@@ -45,7 +45,7 @@ final class StoreIdentities: @unchecked Sendable {
         }
     }
 
-    /// Gives the number of a store to one that has the same rows under the same keys.
+    /// Gives the number of a store to another one, which has the same rows under the same keys.
     func succeed(_ former: NSPersistentStore, by store: NSPersistentStore) {
         let (entry, uuid) = (Entry(store), former.identifier.lowercased())
         lock.withLock {
@@ -66,7 +66,7 @@ final class StoreIdentities: @unchecked Sendable {
     func uuid(of number: UInt16) -> String? { lock.withLock { stores[number]?.uuid } }
     func store(_ number: UInt16) -> NSPersistentStore? { lock.withLock { stores[number]?.store } }
 
-    /// The store that took the place of the one with a UUID.
+    /// The store that replaced the one with a UUID.
     func successor(of uuid: String) -> NSPersistentStore? {
         lock.withLock { successors[uuid.lowercased()].flatMap { stores[$0]?.store } }
     }

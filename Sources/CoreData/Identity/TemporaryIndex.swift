@@ -1,12 +1,12 @@
-// Where in the list of dirty objects each insertion stands.
+// The places of insertions in the list of dirty objects.
 
 import CoreDataValues
 import Foundation
 
-/// Where in the list of dirty objects each insertion stands.
+/// The places of insertions in the list of dirty objects, by temporary number.
 ///
-/// Made when a temporary number is looked for, so that insertions pay nothing for it. The list may have been
-/// shortened since: a place is believed only if the object there has the number.
+/// Made when a temporary number is looked up, so that insertions pay nothing for it. The list may have been shortened
+/// since: a place counts only if the object there has the number.
 struct TemporaryIndex {
     private var places: [Int64: Int] = [:]
     private var indexed = 0

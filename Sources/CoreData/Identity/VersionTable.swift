@@ -1,33 +1,33 @@
-// Which version rows had when a context last read them, of rows that it holds no object of.
+// The versions in which a context last read rows that it has no object of.
 
 import CoreDataValues
 
-/// The versions of the rows of one root entity of one store, by number: a byte a row, eight rows an entry of 16 bytes, found by
-/// `number >> 3`. Not thread-safe by itself.
+/// The versions of rows of one root entity in one store, by number: one byte a row, eight rows in an entry of 16 bytes,
+/// found by `number >> 3`. Not thread-safe by itself.
 struct VersionTable: ~Copyable {
     private struct Entry {
-        /// The group of eight rows that it is about, counted from 1; 0 where there is none.
+        /// The group of eight rows, counted from 1; 0 for an empty entry.
         var group: UInt64
-        /// A byte each, 0 where nothing is known.
+        /// One byte for each row, 0 for an unknown version.
         var versions: UInt64
     }
 
-    /// nil while nothing is known.
+    /// nil until a version is known.
     private var entries: UnsafeMutablePointer<Entry>?
     private var mask = 0
     private var count = 0
-    /// Where the last entry stood.
+    /// The place of the entry written last.
     private var last = 0
-    /// Versions that no byte holds.
+    /// Versions that do not fit into a byte.
     private var large: [Int64: Int32] = [:]
-    /// What the byte of a large version is.
+    /// The byte that stands for a version in `large`.
     private static let isLarge: UInt8 = 255
 
     deinit { free(entries) }
 
     // MARK: Bytes
 
-    /// The byte of a version, which starts at -1 (NULL in the store).
+    /// The byte of a version. The lowest is -1 (NULL in the store).
     @inline(__always)
     mutating func byte(of version: Int32, _ number: Int64) -> UInt8 {
         if version >= -1, version < 253 { return UInt8(truncatingIfNeeded: version &+ 2) }
@@ -57,7 +57,7 @@ struct VersionTable: ~Copyable {
         last = place
     }
 
-    /// Takes the bytes of eight rows over; zeros say nothing.
+    /// Takes over the bytes of eight rows, except for zeros.
     mutating func merge(group number: Int64, _ bytes: UInt64) {
         guard bytes != 0 else { return }
         let group = VersionTable.group(number)
@@ -98,7 +98,7 @@ struct VersionTable: ~Copyable {
         return nil
     }
 
-    /// A new entry; a list that is three quarters full is made anew, twice as long.
+    /// Adds an entry. A list that is three quarters full is doubled before.
     @inline(never)
     private mutating func add(_ group: UInt64) -> Int {
         if entries == nil || (count + 1) * 4 > (mask + 1) * 3 { grow() }
@@ -112,7 +112,7 @@ struct VersionTable: ~Copyable {
 
     private mutating func grow() {
         let former = entries
-        // The objects of a short-lived context fit in without another list.
+        // 32 entries are enough for most short-lived contexts.
         let size = former == nil ? 32 : 2 * (mask + 1)
         let grown: UnsafeMutablePointer<Entry> = IdentityTable.zeros(size)
         let formerSize = mask + 1

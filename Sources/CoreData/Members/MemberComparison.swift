@@ -1,11 +1,11 @@
-// How the members that a to-many is to have differ from those that it has.
+// How the wanted members of a to-many differ from the present ones.
 
 import CoreDataValues
 import Foundation
 
-/// What comes, goes and stays when members are replaced.
+/// The members that come and go when members are replaced.
 ///
-/// Told by marks in the objects' state, which are gone again when this is made: a set of the objects would cost a hash and a
+/// Found by marks in the objects' state, cleared before `init` returns: a set of the objects would cost a hash and a
 /// comparison for each, 2,000 instructions a member instead of 30.
 struct MemberComparison {
     /// The wanted members, each once.
@@ -41,7 +41,7 @@ struct MemberComparison {
 }
 
 extension ContiguousArray<NSManagedObject> {
-    /// Whether two lists name the same objects in the same order.
+    /// Whether two lists have the same objects in the same order.
     func isSame(as other: Self) -> Bool {
         guard count == other.count else { return false }
         return withUnsafeBytes { mine in
@@ -52,8 +52,8 @@ extension ContiguousArray<NSManagedObject> {
         }
     }
 
-    /// How many objects at the start, and how many at the end, are the same in another list. Of two lists that differ in many
-    /// places only the start counts.
+    /// How many objects two lists share at the start and at the end. For lists with more than 4096 differences only the
+    /// start counts.
     func change(to other: Self) -> (same: Int, rest: Int) {
         withUnsafeBytes { mine in
             other.withUnsafeBytes { theirs in
@@ -82,7 +82,7 @@ extension ContiguousArray<NSManagedObject> {
     }
 }
 
-/// A collection of managed objects of any class, found inside an `Any` without bridging it to Foundation.
+/// A collection of managed objects of any class, found inside an `Any` without bridging to Foundation.
 protocol ManagedObjectCollection {
     var managedObjects: ContiguousArray<NSManagedObject> { get }
 }
@@ -95,10 +95,10 @@ extension Array: ManagedObjectCollection where Element: NSManagedObject {
     var managedObjects: ContiguousArray<NSManagedObject> { collected(self) }
 }
 
-/// The objects of any sequence; those of the usual ones without a call for each.
+/// The objects of any sequence. The usual collections are copied without a call for each object.
 func collected<Objects: Sequence>(_ objects: Objects) -> ContiguousArray<NSManagedObject>
 where Objects.Element: NSManagedObject {
-    // By its type first: a cast of other sets would make a new one.
+    // The type is compared first, since a cast of another set would make a new one.
     if Objects.self == Set<NSManagedObject>.self, let set = objects as? Set<NSManagedObject> {
         return ContiguousArray(set)
     }

@@ -1,4 +1,4 @@
-// Rows that were read for many objects at once, as these objects keep them.
+// Rows that were read for many objects at once, in the form that these objects keep.
 
 import CoreDataValues
 
@@ -15,11 +15,11 @@ extension RowBatch {
     }
 }
 
-/// The rows of one owner's members, in order. It holds rows, no objects, so that it forms no cycle (I-4).
+/// The rows of one owner's members, in order. It holds rows, not objects, so that it forms no cycle (I-4).
 final class MemberSlices {
     let table: MemberTable
     let range: Range<Int>
-    /// What was read beforehand for the members themselves.
+    /// Prefetched relationships of the members themselves.
     private(set) var beyond: [PrefetchedLevel] = []
 
     init(_ table: MemberTable, _ range: Range<Int>) {
@@ -50,7 +50,7 @@ final class MemberSlices {
         return keys
     }
 
-    /// Where a row stands, nil when it is not here.
+    /// The place of a row; nil if it is not here.
     func place(of number: Int64, _ entity: EntityIndex) -> Int? {
         table.places[range].firstIndex { place in
             let chunk = table.chunks[Int(place.chunk)]
@@ -58,13 +58,13 @@ final class MemberSlices {
         }.map { $0 - range.lowerBound }
     }
 
-    /// Keeps what is known of the members' own relationships.
+    /// Keeps prefetched relationships of the members.
     func keep(_ level: PrefetchedLevel) { beyond.keep(level) }
 }
 
-/// What a fetch read beforehand for the objects of one level: their members, by owner, and their targets.
+/// What was prefetched for the objects of one level: their members, by owner, and their targets.
 ///
-/// It lies with the rows from which these objects can be made again, and is given to them when they are.
+/// It is kept beside the rows from which these objects can be made again, and handed to them when that happens.
 final class PrefetchedLevel {
     let readAt: Int
     var members: [(index: Int, owners: [ObjectKey: MemberSlices])] = []
@@ -72,7 +72,7 @@ final class PrefetchedLevel {
 
     init(readAt: Int) { self.readAt = readAt }
 
-    /// Whether another level knows of every relationship that this one knows of.
+    /// Whether another level has every relationship that this one has.
     fileprivate func isCovered(by other: PrefetchedLevel) -> Bool {
         members.allSatisfy { mine in other.members.contains { $0.index == mine.index } }
             && targets.allSatisfy { mine in other.targets.contains { $0.slot == mine.slot } }
@@ -80,7 +80,7 @@ final class PrefetchedLevel {
 }
 
 extension [PrefetchedLevel] {
-    /// Adds a level. Levels read before the last change of rows, and such as say nothing more, are let go.
+    /// Adds a level. Drops levels that were read at another time, and those that it covers.
     mutating func keep(_ level: PrefetchedLevel) {
         removeAll { $0 === level || $0.readAt != level.readAt || $0.isCovered(by: level) }
         append(level)

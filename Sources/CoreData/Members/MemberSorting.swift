@@ -1,15 +1,15 @@
-// Sorts rows that come with their owners by owner, each owner's rows in the order they came.
+// Sorts rows by owner, keeping the order of each owner's rows.
 
 import CoreDataValues
 
-/// Sorts rows that come with their owners by owner, each owner's rows in the order they came.
+/// Sorts rows by owner, keeping the order of each owner's rows.
 struct MemberSorting {
     /// Ascending, each once.
     private let owners: [Int64]
     private let isDense: Bool
     private var chunks: ContiguousArray<RowChunk> = []
     private var places: ContiguousArray<RowBatch.Reference> = []
-    /// The owner of each place, by its own place; -1 for one that was not asked for.
+    /// For each row the place of its owner in `owners`; -1 for an owner that is not among them.
     private var ownerPlaces: ContiguousArray<Int32> = []
     private var last: (number: Int64, place: Int32) = (0, -1)
 

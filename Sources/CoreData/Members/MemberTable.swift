@@ -1,8 +1,8 @@
-// Rows of many owners, owner by owner.
+// The rows of many owners' members, grouped by owner.
 
 import CoreDataValues
 
-/// Rows of many owners, owner by owner.
+/// The rows of many owners' members, grouped by owner.
 final class MemberTable {
     let chunks: ContiguousArray<RowChunk>
     let places: ContiguousArray<RowBatch.Reference>
@@ -19,7 +19,7 @@ final class MemberTable {
         self.init(chunks: chunks, places: places)
     }
 
-    /// Goes through some places, counting from 0.
+    /// Calls `body` with each row of a range, counted from 0.
     @inline(__always)
     func forEach(_ range: Range<Int>, _ body: (Int, RowChunk, UnsafeMutablePointer<UInt64>) -> Void) {
         for (index, place) in places[range].enumerated() {

@@ -1,4 +1,4 @@
-// `mutableSetValue(forKey:)`: a to-many as a set that is always what the relationship is.
+// `mutableSetValue(forKey:)`: a to-many as a live set.
 
 import CoreDataValues
 import Foundation
@@ -35,11 +35,12 @@ extension NSManagedObject {
     public final func _mutableSet(_ index: Int) -> NSMutableSet { MutableMembers(of: self, index) }
 }
 
-/// The members of a to-many. Each call asks or writes the relationship; the set has no members of its own.
+/// The members of a to-many as a live set. Each call reads or writes the relationship; the set stores no members
+/// itself.
 ///
 /// Adding and removing write both sides and do not read the members, unless objects of a many-to-many are saved
-/// already. What changes all members at once costs one pass over them. Foundation on Linux cannot cast a set of another
-/// class to a Swift `Set`: use `allObjects`, a loop, or `value(forKey:)` for that.
+/// already. A call that changes all members makes one pass over them. Foundation on Linux cannot cast a set of another
+/// class to a Swift `Set`: use `allObjects`, a loop, or `value(forKey:)` instead.
 final class MutableMembers: NSMutableSet {
     private let holder: NSManagedObject
     private let index: Int
@@ -56,7 +57,7 @@ final class MutableMembers: NSMutableSet {
 
     required init?(coder: NSCoder) { return nil }
 
-    /// The object whose relationship this is, for a caller who may touch it.
+    /// The object that has the relationship; traps on the wrong queue.
     private var owner: NSManagedObject {
         holder.checkQueue()
         return holder
@@ -64,7 +65,7 @@ final class MutableMembers: NSMutableSet {
 
     private var members: [NSManagedObject] { reader.members(at: index) }
 
-    /// The same for a caller who reads.
+    /// The owner for a call that reads: a fault fires.
     private var reader: NSManagedObject {
         if holder._state.isFault { owner.fire() }
         return owner
@@ -114,7 +115,7 @@ final class MutableMembers: NSMutableSet {
 }
 
 extension NSManagedObject {
-    /// A member for a to-many, out of a collection of anything.
+    /// Casts an element of an untyped collection to a member of a to-many.
     final func member(_ object: Any, _ index: Int) -> NSManagedObject {
         guard let member = object as? NSManagedObject else {
             misuse(
@@ -124,7 +125,7 @@ extension NSManagedObject {
         return member
     }
 
-    /// How many members a to-many has. Members that were read or saved are counted without making objects of them.
+    /// How many members a to-many has. Members that were read or saved are counted without making objects.
     final func countOfMembers(at index: Int) -> Int {
         let members = makeToManyState(index)
         if let order = members.order { return order.count }

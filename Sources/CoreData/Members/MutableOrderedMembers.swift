@@ -1,35 +1,35 @@
-// What `mutableOrderedSetValue(forKey:)` answers: an ordered to-many as an ordered set that writes into the relationship.
+// `mutableOrderedSetValue(forKey:)`: an ordered to-many as a live ordered set.
 
 import CoreDataValues
 import Foundation
 
-/// The members of an ordered to-many.
+/// The members of an ordered to-many as a live ordered set.
 ///
-/// Foundation on Linux reads the superclass's own list in places that cannot be overridden (a `for` loop, `array`), so this
-/// keeps that list in step: each call compares a stamp with the relationship's and takes over what something else changed.
-/// A `for` loop shows the members as the last other call found them.
+/// Foundation on Linux reads the superclass's own list in places that cannot be overridden (a `for` loop, `array`), so
+/// this class keeps that list up to date: each call compares a stamp with the relationship's and takes over changes
+/// made elsewhere. A `for` loop shows the members as the last other call found them.
 ///
-/// To fill that list costs 5,000 instructions a member, in Foundation. So the context keeps a set that was written through until
-/// the end of the event, and hands it out again (`OpenSets`).
+/// Filling that list costs 5,000 instructions a member, in Foundation. So the context keeps a set that was written
+/// through until the event ends, and hands it out again (`openSet(of:_:)`).
 final class MutableOrderedMembers: NSMutableOrderedSet {
     let owner: NSManagedObject
     let index: Int
     private var known: ToMany?
     private var stamp = 0
-    /// The context's `rowTime` when the members were looked at last.
+    /// The context's `rowTime` when the members were last read.
     private var rowTime = 0
-    /// What the superclass's list has.
+    /// What the superclass's list contains.
     private var shown: ContiguousArray<NSManagedObject> = []
-    /// Where in it a member was last found.
+    /// The place in `shown` where a member was last found.
     private var found = 0
-    /// While set, calls concern the superclass's list only.
+    /// While true, calls concern only the superclass's list.
     private var isCopying = false
-    /// Whether it was asked or written since it was handed out. If not, a `for` loop over it may be running.
+    /// Whether it was read or written since it was handed out. If not, a `for` loop may be running over it.
     private(set) var wasUsed = false
-    /// Whether all reading so far was for the sake of writing.
+    /// Whether members were read only in order to write so far.
     private var isUnread = true
 
-    /// More members than these are written all at once, in a pass over all that there are.
+    /// Calls with more objects than this write all members at once.
     private static let few = 16
 
     init(of owner: NSManagedObject, _ index: Int) {
@@ -51,7 +51,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     // MARK: Keeping in step
 
-    /// Makes the list what the relationship is.
+    /// Brings the superclass's list up to date with the relationship.
     func follow() {
         guard !isCopying else { return }
         owner.checkQueue()
@@ -60,14 +60,14 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         show(ContiguousArray(members))
     }
 
-    /// Prepares it for another caller. Rows may have been read anew since.
+    /// Prepares the set for another caller. If rows may have been read again since, the list is renewed.
     func handOut() {
         if context?.rowTime != rowTime { known = nil }
         follow()
         wasUsed = false
     }
 
-    /// Changes the list where it differs from the members: *what goes, last first · what comes*.
+    /// Changes the list where it differs from the members: *remove what went, last first · insert what came*.
     private func show(_ members: ContiguousArray<NSManagedObject>) {
         copying {
             let (same, rest) = shown.change(to: members)
@@ -107,7 +107,8 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     // MARK: Asking
 
-    /// The program looks at the members: what was read for a write is read by it now, unless something is written on it already.
+    /// Notes that the program reads the members: rows read for a write count as read by it now, unless the owner has
+    /// changes already.
     private func noteAsked() {
         guard isUnread, !isCopying, !owner._state.has(.dirty) else { return }
         isUnread = false
@@ -141,7 +142,8 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         return place
     }
 
-    /// The superclass asks before it puts a member into its list: members are there once, so the answer need not be looked for.
+    /// The superclass asks this before it inserts a member into its list. A member occurs only once, so `false` is
+    /// right without a search.
     override func contains(_ object: Any) -> Bool {
         guard !isCopying, let object = object as? NSManagedObject else { return false }
         wasUsed = true
@@ -200,7 +202,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     override func remove(_ object: Any) {
         guard let member = object as? NSManagedObject else { return }
         if let place = place(of: member) { return removeObject(at: place) }
-        // Its own side may say that it is one.
+        // The member's own side may still have the pair.
         if owner.mayHold(member, at: index) { owner.removeMember(index, member) }
     }
 
@@ -233,7 +235,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         move(from: first + 1, to: last)
     }
 
-    /// Moves one member. What is behind both of its places stays.
+    /// Moves one member; members outside the two places keep theirs.
     private func move(from present: Int, to place: Int) {
         follow()
         guard present < shown.count else {

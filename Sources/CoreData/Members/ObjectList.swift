@@ -1,12 +1,12 @@
-// A list of objects without repetition, quick to search.
+// A list of distinct objects with a fast search.
 
-/// Objects by identity, in the order they came. Searching and adding cost the same however long the list is, and so does removing
-/// where the others need not stay in order.
+/// Distinct objects in the order they came. The cost of searching and adding does not grow with the list, nor does that
+/// of removing if the others need not stay in order.
 struct ObjectList {
     private(set) var objects: ContiguousArray<NSManagedObject> = []
-    /// Made by the first search once the list is too long to walk.
+    /// Made by the first search of a list that is too long to walk.
     private var places: [ObjectIdentifier: Int]?
-    /// How many have gone from the middle of a long list whose order was kept.
+    /// How many objects were removed from the middle of a long list that kept its order.
     private(set) var gaps = 0
 
     private static let walked = 8
@@ -35,9 +35,9 @@ struct ObjectList {
         self.places = places
     }
 
-    /// Answers whether the object was there.
+    /// Removes an object and answers whether it was there.
     ///
-    /// - Parameter keepsOrder: Whether the others stay in order, which costs a pass over a list that is long.
+    /// - Parameter keepsOrder: whether the others stay in order, which costs a pass over a long list.
     mutating func remove(_ object: NSManagedObject, keepsOrder: Bool) -> Bool {
         guard let place = place(of: object) else { return false }
         if places == nil || keepsOrder && place < objects.count - 1 {
@@ -55,7 +55,7 @@ struct ObjectList {
         return true
     }
 
-    /// Takes out what a test finds; the others stay in order.
+    /// Removes the objects that pass a test; the others stay in order.
     mutating func removeAll(where isGone: (NSManagedObject) -> Bool) {
         guard objects.contains(where: isGone) else { return }
         objects.removeAll(where: isGone)
@@ -70,8 +70,8 @@ struct ObjectList {
 }
 
 extension ContiguousArray<NSManagedObject> {
-    /// Goes through objects that the array keeps alive, without retaining each: a save walks its objects eight times
-    /// (38 instructions a step).
+    /// Calls a closure with each object without retaining it, since the array keeps it alive: a save walks its objects
+    /// eight times (38 instructions a step).
     @inline(__always)
     func borrowEach(_ body: (NSManagedObject) throws -> Void) rethrows {
         try withUnsafeBytes { bytes in
@@ -82,7 +82,7 @@ extension ContiguousArray<NSManagedObject> {
 }
 
 extension ContiguousArray<NSManagedObject> {
-    /// Appends one of `count` objects, of which most kinds have all or none: the list is made once, as long as it can get.
+    /// Appends one of `count` objects. Mostly all of them or none go into the list, so its memory is reserved at once.
     @inline(__always)
     mutating func append(_ object: NSManagedObject, of count: Int) {
         if isEmpty { reserveCapacity(count) }
@@ -90,9 +90,9 @@ extension ContiguousArray<NSManagedObject> {
     }
 }
 
-/// A set of objects, with twice the room: a collision costs a call of `isEqual`.
+/// A set of objects, with twice the room it needs: a collision costs a call of `isEqual`.
 func objectSet(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
-    // One object collides with none, and a literal needs no look at the set's type at run time.
+    // One object collides with none, and a literal needs no lookup of the set's type at run time.
     if objects.count == 1 { return [objects[0]] }
     var set = Set<NSManagedObject>(minimumCapacity: 2 * objects.count)
     for object in objects { set.insert(object) }

@@ -1,8 +1,8 @@
-// The rows of to-one targets that were read beforehand, as an object holds them until a target is asked for.
+// Prefetched rows of to-one targets, which an object keeps until a target is asked for.
 
 import CoreDataValues
 
-/// One list of rows for each to-one slot that was prefetched. Shared by the objects of a fetch.
+/// The prefetched rows for each to-one slot. Shared by the objects of a fetch.
 final class PrefetchedTargets {
     private(set) var lists: [(slot: Int, rows: TargetRows)]
 
@@ -12,7 +12,7 @@ final class PrefetchedTargets {
         lists.first { $0.slot == slot && $0.rows.readAt == time }?.rows
     }
 
-    /// These lists, and those of another for further slots.
+    /// These lists with those of another one for further slots.
     func adding(_ other: PrefetchedTargets?, at time: Int) -> PrefetchedTargets {
         let further = other?.lists.filter { list in
             list.rows.readAt == time && !lists.contains { $0.slot == list.slot }
@@ -23,7 +23,7 @@ final class PrefetchedTargets {
 }
 
 extension NSManagedObject {
-    /// The last place among what is kept for relationships.
+    /// The last place in the memory for the state of relationships.
     private var targetsPlace: Int { _state.info.relationshipStateCount - 1 }
 
     private var prefetchedTargets: PrefetchedTargets? {
@@ -39,7 +39,7 @@ extension NSManagedObject {
         if let former { Unmanaged.passUnretained(former).release() }
     }
 
-    /// The target of a to-one out of rows that were read beforehand; nil when there are none or they may be old.
+    /// The target of a to-one from prefetched rows; nil if there are none or they may be old.
     final func prefetchedTarget(
         _ number: Int64, _ slot: Int, in context: NSManagedObjectContext
     ) -> NSManagedObject? {
@@ -66,6 +66,6 @@ extension NSManagedObject {
         return prefetchedTargets?.rows(slot, at: time)?.rows[name] != nil
     }
 
-    /// Whether this is a fault whose row is still in the store.
+    /// Whether this is a fault without a row in memory.
     final var lacksRow: Bool { _state.isFault && _state.pointee.row == nil }
 }

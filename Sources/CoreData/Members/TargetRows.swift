@@ -1,8 +1,8 @@
-// Rows that many sources' to-one leads to, by store and number.
+// The rows that many sources' to-one leads to, by store and number.
 
 import CoreDataValues
 
-/// Rows that many sources' to-one leads to, by store and number.
+/// The rows that many sources' to-one leads to, by store and number.
 final class TargetRows {
     struct Name: Hashable {
         let store: UInt16
@@ -14,10 +14,10 @@ final class TargetRows {
         let row: Int
     }
 
-    /// The context's `rowTime` when they were read: later ones may have taken their place since.
+    /// The context's `rowTime` when they were read; rows may have been read again since.
     let readAt: Int
     var rows: [Name: Place] = [:]
-    /// What was read beforehand for the targets themselves.
+    /// Prefetched relationships of the targets themselves.
     private(set) var beyond: [PrefetchedLevel] = []
 
     init(readAt: Int) { self.readAt = readAt }

@@ -1,12 +1,13 @@
-// The members of a to-many as they were last read or saved: rows or keys.
+// The members of a to-many as last read or saved: rows or keys.
 
 import CoreDataValues
 
 extension ToMany {
-    /// So many times the members as read are searched, before a set of their keys is made, which costs as much as 400 searches.
+    /// How many times the stored members are searched before a set of their keys is made, which costs as much as 400
+    /// searches.
     static let searches = 16
 
-    /// How many members there were when they were last read or saved; 0 for a fault.
+    /// The number of members as last read or saved; 0 for a fault.
     var baseCount: Int {
         switch base {
         case .fault: 0
@@ -16,8 +17,8 @@ extension ToMany {
         }
     }
 
-    /// Whether a row was a member when the members were last read or saved. The first questions search all members, further ones
-    /// are quick.
+    /// Whether a row was a member when the members were last read or saved. The first calls search all members, later
+    /// ones use a set.
     func held(_ key: ObjectKey, store: UInt16) -> Bool {
         if let keys = contents.pointee.keys { return keys.contains(key) }
         if isFault { return false }
@@ -30,13 +31,14 @@ extension ToMany {
         return keys.contains(key)
     }
 
-    /// Whether the store may be asked for one member while the members are not read: many questions cost more than reading them.
+    /// Whether to ask the store for one member while the members are not read: many questions cost more than reading
+    /// them.
     func mayAskForPair() -> Bool {
         contents.pointee.questions &+= 1
         return contents.pointee.questions <= ToMany.searches
     }
 
-    /// Where a row stood when the members were last read or saved: a search of a few instructions a member.
+    /// The place of a row when the members were last read or saved. The search takes a few instructions a member.
     func storedPlace(of key: ObjectKey, store: UInt16) -> Int? {
         guard case .keys(let keys) = base else {
             return key.store == (key.number > 0 ? store : 0) ? placeOfRow(key) : nil
@@ -65,7 +67,7 @@ extension ToMany {
         }
     }
 
-    /// Forgets what was added or removed here and is so in the members that were read afterwards: another context has saved it.
+    /// Forgets additions and removals that the members read since reflect already: another context has saved them.
     func compare(store: UInt16) {
         guard !contents.pointee.isCompared, !isFault else { return }
         contents.pointee.isCompared = true
@@ -87,9 +89,9 @@ extension ToMany {
         }
     }
 
-    /// Lets go of rows that a save or refresh may have made old: members made from them would have old values.
+    /// Drops rows that a save or refresh may have made old: members made from them would have old values.
     ///
-    /// Without pending changes the members are read again, in one statement; with them their keys are kept.
+    /// Without pending changes the members become a fault, which one statement reads; with them their keys are kept.
     func dropOldRows(_ time: Int, store: UInt16) {
         guard readAt != time else { return }
         switch base {
@@ -98,7 +100,7 @@ extension ToMany {
         }
     }
 
-    /// Keeps of rows that were read the keys only.
+    /// Replaces rows that were read by their keys.
     func keepKeys(store: UInt16) {
         switch base {
         case .fault, .keys: return
@@ -107,7 +109,7 @@ extension ToMany {
         }
     }
 
-    /// The rows of the members as a list that can say more of them; nil when there are no rows.
+    /// The rows of the members as slices, which can keep what is prefetched beyond them; nil if there are no rows.
     func asSlices() -> MemberSlices? {
         switch base {
         case .fault, .keys: return nil
@@ -121,7 +123,7 @@ extension ToMany {
 }
 
 extension ObjectKey {
-    /// What `==` answers, in 6 instructions: that one is a call.
+    /// The answer of `==` in 6 instructions and without its call.
     @inline(__always)
     func isSame(as other: ObjectKey) -> Bool {
         number == other.number && entity.rawValue == other.entity.rawValue && store == other.store
@@ -129,7 +131,7 @@ extension ObjectKey {
 }
 
 extension ContiguousArray<ObjectKey> {
-    /// Takes some keys out, in one pass.
+    /// Removes some keys in one pass.
     mutating func remove(_ gone: Self) {
         if gone.count == 1 {
             if let place = firstIndex(where: gone[0].isSame) { remove(at: place) }

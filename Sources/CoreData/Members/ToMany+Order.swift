@@ -1,9 +1,9 @@
-// The order of an ordered to-many whose members have moved or gone.
+// The order of an ordered to-many after members have moved or gone.
 
 import CoreDataValues
 
 extension ToMany {
-    /// The present members in order, once members of an ordered relationship have moved or gone.
+    /// The present members in order, once members of an ordered relationship have moved or gone; nil before.
     var order: ContiguousArray<NSManagedObject>? {
         _read {
             closeGaps()
@@ -11,7 +11,8 @@ extension ToMany {
         }
     }
 
-    /// Gives the members an order of their own; nil takes it away: then they stand as they are stored, with what came at the end.
+    /// Gives the members an order of their own, or with nil none: then they are in stored order, followed by the added
+    /// ones.
     func setOrder(_ order: ContiguousArray<NSManagedObject>?) {
         contents.pointee.leaving = nil
         contents.pointee.stamp &+= 1
@@ -24,7 +25,7 @@ extension ToMany {
     /// Whether there is an `order`.
     var hasOrder: Bool { contents.pointee.order != nil }
 
-    /// Whether an object stands in the order, which is there. The first questions search it, further ones are quick.
+    /// Whether an object is in the order, which must exist. The first calls search it, later ones use a set.
     func isOrdered(_ member: NSManagedObject) -> Bool {
         if let ordered = contents.pointee.ordered { return ordered.contains(ObjectIdentifier(member)) }
         guard contents.pointee.orderQuestions >= ToMany.searches else {
@@ -35,21 +36,21 @@ extension ToMany {
         return contents.pointee.ordered?.contains(ObjectIdentifier(member)) ?? false
     }
 
-    /// Puts an object that is no member at the end of the order, which is there.
+    /// Appends a new member to the order, which must exist.
     func appendToOrder(_ member: NSManagedObject) {
         if contents.pointee.leaving?.contains(ObjectIdentifier(member)) == true { closeGaps() }
         contents.pointee.order?.append(member)
         contents.pointee.ordered?.insert(ObjectIdentifier(member))
     }
 
-    /// Takes an object out of the order, which is there: many, one after the other, cost one pass over it.
+    /// Removes an object from the order, which must exist. Several removals in a row cost one pass over it.
     func removeFromOrder(_ member: NSManagedObject) {
         if contents.pointee.leaving == nil { contents.pointee.leaving = [] }
         contents.pointee.leaving?.insert(ObjectIdentifier(member))
         contents.pointee.ordered?.remove(ObjectIdentifier(member))
     }
 
-    /// Takes all objects of a kind out of the order, if there is one.
+    /// Removes the objects that pass a test from the order, if there is one.
     func removeFromOrder(where isLeaving: (NSManagedObject) -> Bool) {
         if let order { setOrder(order.filter { !isLeaving($0) }) }
     }
@@ -64,7 +65,8 @@ extension ToMany {
         }
     }
 
-    /// Where an object stands in the order, which is there. At either end, or near to the last one asked for, it is found at once.
+    /// The place of an object in the order, which must exist. Near either end, or near the last place found, the search
+    /// is short.
     func place(of member: NSManagedObject) -> Int? {
         closeGaps()
         return search(ObjectIdentifier(member))
@@ -77,7 +79,7 @@ extension ToMany {
         return place
     }
 
-    /// Moves a member in the order, which is there.
+    /// Moves a member within the order, which must exist.
     func move(from present: Int, to place: Int) {
         contents.pointee.stamp &+= 1
         guard let member = contents.pointee.order?.remove(at: present), let last = contents.pointee.order?.count else {
@@ -91,7 +93,7 @@ extension ToMany {
 extension ContiguousArray<NSManagedObject> {
     /// The keys of objects, 12 instructions each.
     var keys: ContiguousArray<ObjectKey> {
-        // Without room the count would be written to the one empty array that all share.
+        // Without this the count would be written to the empty array that all share.
         guard !isEmpty else { return [] }
         return ContiguousArray<ObjectKey>(unsafeUninitializedCapacity: count) { keys, made in
             borrowEach { object in
@@ -101,7 +103,7 @@ extension ContiguousArray<NSManagedObject> {
         }
     }
 
-    /// Where an object stands. At either end, or near to a place, it is found at once.
+    /// The place of an object. Near either end, or near a given place, the search is short.
     func place(of member: ObjectIdentifier, near: Int) -> Int? {
         withUnsafeBytes { bytes in
             let objects = bytes.bindMemory(to: ObjectIdentifier.self)

@@ -2,12 +2,13 @@
 
 import CoreDataValues
 
-/// What the store has, and what changed since. A clean to-many holds rows or keys, never objects, so it forms no cycle.
+/// The stored members and what changed since. A clean to-many holds rows or keys, never objects, so that it forms no
+/// cycle (I-4).
 final class ToMany {
-    /// What is known of the members as last read or saved.
+    /// The members as last read or saved.
     enum Base {
         case fault
-        /// As read: the rows stay with it, so that members can be made again without another read.
+        /// As read. The rows are kept, so that members can be made again without another read.
         case rows([RowBatch])
         /// As read for many owners at once.
         case slices(MemberSlices)
@@ -15,7 +16,7 @@ final class ToMany {
         case keys(ContiguousArray<ObjectKey>)
     }
 
-    /// All that the object holds; a copy of it can be put back.
+    /// Everything that the object holds, as a value that can be saved and put back.
     struct Contents {
         var base: Base
         var readAt = 0
@@ -23,28 +24,28 @@ final class ToMany {
         var added = ObjectList()
         var removed = ObjectList()
         var order: ContiguousArray<NSManagedObject>?
-        /// What has left and still stands in `order`: taken out together by the next look at it.
+        /// Objects that left but are still in `order`: the next look at it removes them together.
         var leaving: Set<ObjectIdentifier>?
-        /// Where in `order` a member was last found.
+        /// The place in `order` where a member was last found.
         var found = 0
-        /// The members in `order`, made by the first question that needs it.
+        /// The members in `order`, made by the first question that needs a set.
         var ordered: Set<ObjectIdentifier>?
         var keys: Set<ObjectKey>?
-        /// What was saved as the last members, while the members are not read.
+        /// The keys saved last at the end of an ordered to-many that is not read.
         var tail: ContiguousArray<ObjectKey> = []
-        /// Whether what is added and removed was compared with the members as read.
+        /// Whether additions and removals were compared with the members as read.
         var isCompared = false
-        /// Whether the object's row was read after the members: it may be newer than they.
+        /// Whether the object's row was read after the members and may be newer.
         var mayPrecedeRow = false
         /// Whether the rows were read for a delete rule, a write or a save, and the program has not asked for them since.
         var isUnseen = false
-        /// How often it was asked whether a row is among the members as read.
+        /// How often the stored members were asked for a row.
         var questions: UInt8 = 0
         var orderQuestions: UInt8 = 0
         var keysSeen = -1
     }
 
-    /// So many members can have gone before an order of those that are left is made.
+    /// How many members may go before the order of the others gets a list.
     static let unlisted = 4
 
     /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
@@ -67,14 +68,14 @@ final class ToMany {
             contents.pointee.stamp &+= 1
         }
     }
-    /// Another number after each change of the members.
+    /// Increases with each change of the members.
     var stamp: Int { contents.pointee.stamp }
-    /// The context's `rowTime` when rows were read: later ones may have taken their place since.
+    /// The context's `rowTime` when the rows were read; rows may have been read again since.
     var readAt: Int {
         get { contents.pointee.readAt }
         set { contents.pointee.readAt = newValue }
     }
-    /// Whether the object's row may be newer than what is known of the members: it was not there when they were read.
+    /// Whether the object's row was read after the members and may be newer.
     var mayPrecedeRow: Bool {
         get { contents.pointee.mayPrecedeRow }
         set { contents.pointee.mayPrecedeRow = newValue }
@@ -84,7 +85,7 @@ final class ToMany {
         get { contents.pointee.isUnseen }
         set { contents.pointee.isUnseen = newValue }
     }
-    /// How many of the coordinator's new keys a child had taken over when it looked through the keys; -1 when it has not.
+    /// How many of the coordinator's new keys a child had accepted when it last checked these keys; -1 if it never has.
     var keysSeen: Int {
         get { contents.pointee.keysSeen }
         set { contents.pointee.keysSeen = newValue }
@@ -108,10 +109,10 @@ final class ToMany {
         contents.deallocate()
     }
 
-    /// Makes something else what is known of the members as last read or saved.
+    /// Replaces the members as last read or saved.
     func setStored(_ base: Base) { self.base = base }
 
-    /// Lets go of what is known of the stored members: the next look at them reads them.
+    /// Forgets the stored members; the next look at them reads them.
     func becomeFault() { base = .fault }
 
     var isFault: Bool { if case .fault = base { true } else { false } }
@@ -121,27 +122,29 @@ final class ToMany {
     func hasAdded(_ member: NSManagedObject) -> Bool { !added.isEmpty && added.contains(member) }
     func hasRemoved(_ member: NSManagedObject) -> Bool { !removed.isEmpty && removed.contains(member) }
 
-    /// Whether an object is the last that came.
+    /// Whether an object was added last.
     func isLastAdded(_ member: NSManagedObject) -> Bool { added.objects.last === member }
 
-    /// Takes an object in that is no member, or a removed one back.
+    /// Adds an object that is not a member, or takes a removal back.
     func link(_ member: NSManagedObject) {
         contents.pointee.stamp &+= 1
         if removed.isEmpty || !removed.remove(member, keepsOrder: false) { added.append(member) }
     }
 
-    /// - Parameter isOrdered: Whether the relationship is. What was added stands in order then, unless there is an order that says more.
+    /// - Parameter isOrdered: whether the relationship is. Then the added members stay in order, unless `order` has
+    ///   them.
     func unlink(_ member: NSManagedObject, isOrdered: Bool) {
         contents.pointee.stamp &+= 1
         if added.isEmpty || !added.remove(member, keepsOrder: isOrdered && !hasOrder) { removed.append(member) }
     }
 
-    /// Makes the present members the saved ones. Members that were not read stay unread; of ordered ones the last are known then.
+    /// Makes the present members the saved ones. Members that were not read stay a fault; of an ordered to-many the
+    /// last ones are known.
     func acceptChanges(isOrdered: Bool) {
         if let order {
             base = .keys(order.keys)
         } else if case .keys(var keys) = base {
-            // Nothing else holds the keys then, so that they are not copied.
+            // Without the other reference the keys are changed in place and not copied.
             base = .fault
             if !removed.isEmpty { keys.remove(removed.objects.keys) }
             keys += added.objects.keys

@@ -1,16 +1,17 @@
-// Which objects a save changed, as keys: what one context may tell another.
+// The keys of the objects that a save changed, in a form that one context may pass to another.
 
 import CoreDataValues
 import Foundation
 
-/// The keys of changed objects. Made of a context's event, or of a notification's user info.
+/// The keys of changed objects. Made from a context's event, or from a notification's user info.
 struct ChangePayload: Sendable {
     var inserted: [ObjectKey] = []
     var updated: [ObjectKey] = []
     var deleted: [ObjectKey] = []
-    /// Everything may have changed.
+    /// Whether everything may have changed.
     var invalidatesAll = false
-    /// Whether objects are named that have gained or lost members, as a save names them; a batch request tells of rows alone.
+    /// Whether objects that gained or lost members are included, as a save includes them; a batch request reports only
+    /// rows.
     var namesOwners = true
 
     init(_ event: ContextEvent) {
@@ -21,7 +22,7 @@ struct ChangePayload: Sendable {
 
     /// Reads the user info of a did-save notification, with objects or IDs, or a dictionary of IDs or URIs.
     ///
-    /// - Parameter source: the coordinator whose objects are in it; nil for the one that is asked for.
+    /// - Parameter source: the coordinator of the objects in it; nil for the receiving `coordinator`.
     init(
         _ info: [AnyHashable: Any], from source: NSPersistentStoreCoordinator? = nil,
         for coordinator: NSPersistentStoreCoordinator
@@ -55,7 +56,7 @@ struct ChangePayload: Sendable {
         }
     }
 
-    /// Reads an object's key and nothing else: it may belong to another queue.
+    /// Reads an object's key and nothing else, since it may belong to another queue.
     private static func key(
         _ element: Any, _ identities: StoreIdentities, _ coordinator: NSPersistentStoreCoordinator
     ) -> ObjectKey? {

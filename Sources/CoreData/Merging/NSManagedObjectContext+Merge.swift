@@ -1,12 +1,11 @@
-// Taking over what another context has saved.
+// Merging what another context has saved.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
 extension NSManagedObjectContext {
-    /// Whether the context takes over what is saved to its coordinator, or to its parent, by itself. False at
-    /// first.
+    /// Whether the context merges by itself what is saved to its coordinator or its parent. False by default.
     ///
     /// The merge runs on the context's queue, some time after the other context's `save()` has returned.
     public final var automaticallyMergesChangesFromParent: Bool {
@@ -22,10 +21,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Takes over what another context has saved, from its did-save notification, with objects or with IDs.
+    /// Merges what another context has saved, from its did-save notification, with objects or with IDs.
     ///
-    /// New objects appear as faults, objects that are here and have values are refreshed, deleted ones leave.
-    /// Unsaved changes of this context stay on top. Reads nothing, except for objects with changes.
+    /// New objects appear as faults, registered objects with values are refreshed, and deleted ones leave. Pending
+    /// changes of this context stay on top. Only objects with changes are read.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
         checkQueue()
         guard (notification.object as? NSManagedObjectContext) !== self else { return }
@@ -35,12 +34,11 @@ extension NSManagedObjectContext {
         merge(payload)
     }
 
-    /// Takes over changes that were made elsewhere, by a batch request or in another process, into several
-    /// contexts.
+    /// Merges changes that were made elsewhere, by a batch request or in another process, into several contexts.
     ///
+    /// Contexts above these merge them first, since children read what their parents have.
     /// - Parameter changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
     ///   `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
-    ///   Contexts above these take them over before, since children read what their parents have.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
@@ -54,10 +52,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The context behind those above it, the topmost one first.
+    /// The context and all above it, the topmost first.
     private var withAncestors: [NSManagedObjectContext] { (parent?.withAncestors ?? []) + [self] }
 
-    // MARK: Telling
+    // MARK: Telling other contexts
 
     /// Tells contexts that merge by themselves what this one has saved.
     final func tellRelatives(of event: ContextEvent) {
@@ -66,8 +64,8 @@ extension NSManagedObjectContext {
         tellRelatives(of: ChangePayload(event), isSave: true)
     }
 
-    /// A save reaches the children, and the siblings over the same coordinator or parent; a merge reaches the
-    /// children.
+    /// Has other contexts merge: after a save the children and the siblings over the same coordinator or parent, after
+    /// a merge the children.
     private func tellRelatives(of payload: ChangePayload, isSave: Bool) {
         for other in requiredCoordinator.relatives.mergers() where other !== self {
             guard other.parent === self || isSave && other.parent === parent else { continue }
@@ -77,7 +75,7 @@ extension NSManagedObjectContext {
 
     // MARK: Merging
 
-    /// Takes over changes; unsaved changes of this context stay.
+    /// Merges changes; pending changes of this context stay.
     final func merge(_ payload: ChangePayload) {
         advanceGeneration()
         guard !payload.isEmpty else { return }
@@ -92,27 +90,27 @@ extension NSManagedObjectContext {
         let refreshed = renew(payload.updated + known)
         let owners = payload.namesOwners ? [] : forgetMembers(among: payload.updated + payload.deleted)
         processChanges()
-        // A row that nobody holds may have come to be one of a controller's.
+        // A changed row without an object may now belong to the results of a controller.
         let others =
             followers == nil ? [] : (payload.updated + known).map { registered($0) ?? object(for: $0) } + owners
         post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed), followersOnly: others)
-        // Not an event of this context's own changes, so no save may use its sets.
+        // The event is not one of this context's own changes, so no save may use its sets.
         lastEvent = nil
         postObjectIDs(.didMergeIDs, changedKey: NSRefreshedObjectIDsKey, inserted, refreshed, deleted)
         guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
         tellRelatives(of: payload, isSave: false)
     }
 
-    /// Faults for new objects that are not here yet.
+    /// Makes faults for new objects that are not registered yet.
     private func registerRows(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         let faults = ContiguousArray(keys.compactMap { registered($0) == nil ? object(for: $0) : nil })
         for fault in faults { joinOthers(fault) }
         return faults
     }
 
-    /// Lets objects go whose rows are gone, from other objects' unsaved changes too.
+    /// Removes objects whose rows are gone, also from other objects' pending changes.
     private func drop(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
-        // An insertion under the key of a deleted row is an undo of the deletion.
+        // An inserted object under the key of a deleted row is an undo of the deletion.
         let gone = ContiguousArray(keys.compactMap { registered($0) }.filter { !$0._state.has([.gone, .inserted]) })
         guard !gone.isEmpty else { return [] }
         forget(Set(gone))
@@ -125,9 +123,9 @@ extension NSManagedObjectContext {
         return gone
     }
 
-    /// Has the to-manys read anew in which objects may be, or may have been, and answers whose they are.
+    /// Makes faults of the to-manys that objects may belong to or may have left, and answers the owners.
     ///
-    /// Costs a look at all objects of the context.
+    /// Walks all objects of the context.
     private func forgetMembers(among keys: [ObjectKey]) -> [NSManagedObject] {
         var concerned: [(owner: Entity, index: Int)] = []
         for entity in Set(keys.map(\.entity)) {
@@ -154,15 +152,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Takes objects whose rows are gone out of unsaved relationships: saved, these would lead nowhere.
+    /// Removes objects whose rows are gone from unsaved relationships, which would otherwise be saved leading nowhere.
     final func forget(_ gone: Set<NSManagedObject>) {
         for object in tracker.dirty where object._state.has(.dirty) && !gone.contains(object) { object.forget(gone) }
     }
 
     /// Brings objects that have values up to date and answers them; faults read the new row anyway.
     ///
-    /// All let go of their rows first, so that those with changes are read together. Pending deletions come last, so that their
-    /// delete rules find all others as they are now.
+    /// All detach their rows first, so that those with changes are read together. Pending deletions come last, so that
+    /// their delete rules find the other objects up to date.
     private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         var renewed: ContiguousArray<NSManagedObject> = []
         let present = keys.compactMap { registered($0) }.filter { $0._state.has(.persistent) && !$0.isLost }
@@ -192,29 +190,29 @@ extension NSManagedObjectContext {
         }
         pending.apply(in: self)
         renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
-        // Both writers may have changed the same to the same.
+        // Both writers may have made the same change.
         for object in changed where !object._state.has(.based) { revertIfRestored(object) }
         return renewed
     }
 }
 
 extension NSManagedObject {
-    /// Those to-many states that have anything in a store.
+    /// Calls `body` with the state of each to-many that is stored; transient ones are left out.
     final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
         forEachToMany { index, members in
             if !relationship(toMany: index).description.isTransient { body(index, members) }
         }
     }
 
-    /// Reads the members anew below unsaved changes.
+    /// Reads the members again, below pending changes.
     final func renewToManys() {
         forEachStoredToMany { index, members in
             if members.isChanged { renewMembers(at: index, members) } else { members.becomeFault() }
         }
     }
 
-    /// Has the to-manys that this object's row names read anew when they are asked for. Called before the row is let go: the next
-    /// one may name others, and whoever has moved the object need not have known of these.
+    /// Makes faults of the to-manys of others that contain this object according to its row. Called before the row is
+    /// detached: the next row may name other owners, and the save that moved the object need not have reported these.
     final func forgetInOwners() {
         guard let read = lastRead, let context = managedObjectContext else { return }
         for (slot, inverse) in _state.info.slotInverses.enumerated() {
@@ -227,8 +225,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Lets go of members that were read before the object's row: a delete rule would miss what another writer has added between
-    /// the two, and the version of the row, which the save compares, would not tell of it.
+    /// Forgets members that were read before the object's row: a delete rule would miss members that another writer
+    /// added in between, and the version of the row, which the save compares, would not reveal it.
     final func dropMembersOlderThanRow() {
         forEachStoredToMany { index, members in
             guard members.mayPrecedeRow, !members.isFault else { return }
@@ -236,13 +234,13 @@ extension NSManagedObject {
         }
     }
 
-    /// Reads the members of one to-many anew below unsaved changes.
+    /// Reads the members of one to-many again, below pending changes.
     final func renewMembers(at index: Int, _ members: ToMany) {
         members.becomeFault()
         let present = Set(committedMembers(at: index))
-        // What cannot be read now is compared when it can.
+        // Members that cannot be read now are compared once they are read.
         if members.isFault { return }
-        // What both sides have done is no change any more.
+        // What both writers have changed is no change any more.
         let isOrdered = relationship(toMany: index).isOrdered
         for member in members.added.objects where present.contains(member) {
             members.unlink(member, isOrdered: isOrdered)
@@ -255,7 +253,7 @@ extension NSManagedObject {
                 + committedMembers(at: index).filter { !named.contains($0) && !members.hasRemoved($0) })
     }
 
-    /// Takes objects that are gone out of this object's unsaved relationships.
+    /// Removes objects whose rows are gone from this object's unsaved relationships.
     fileprivate final func forget(_ gone: Set<NSManagedObject>) {
         if let overlay = _state.overlay {
             for slot in 0..<_state.info.layout.slotCount where kind(slot) == .toOne && overlay.isPresent(slot) {

@@ -1,9 +1,10 @@
-// What a refresh that drops an object's changes means for the other sides of its relationships (I-3).
+// What happens to the inverses of an object's relationships when a refresh drops its changes (I-3).
 
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Writes the other sides of an object's to-ones as if they were set back to what the row says. Undo need not know.
+    /// Writes the inverses of an object's to-ones as if these were set back to the targets in its row. An undo does not
+    /// take this back.
     ///
     /// - Returns: the slots of one-to-ones whose saved target has been given to another object since.
     final func revertTargets(of object: NSManagedObject) -> [Int] {
@@ -26,7 +27,8 @@ extension NSManagedObjectContext {
         return lost
     }
 
-    /// What other objects' changes have made of a refreshed object: its members, and the targets that they took from it.
+    /// Keeps what changes of other objects did to a refreshed object: its members, and the targets that it lost to
+    /// others.
     final func keepChangesOfOthers(_ object: NSManagedObject, _ lost: [Int]) {
         if object.hasChangedToMany() {
             object.readOrdersAnew()
@@ -35,9 +37,9 @@ extension NSManagedObjectContext {
         writing(as: .refresh) { for slot in lost { object.writeTarget(slot, nil) } }
     }
 
-    /// Applies delete rules again to objects whose refresh has taken back what they had done.
+    /// Applies the delete rules again of deleted objects to which a refresh has restored relationships.
     ///
-    /// Not logged: an undo of the deletion finds what it left.
+    /// Not logged: the undo of the deletion has what the rules did first.
     final func propagateAnew() {
         writing(as: .deleteRule) {
             let reopened = tracker.reopened
@@ -49,7 +51,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A deleted object has others that point at it again.
+    /// Notes that an object leads to a deleted one again.
     fileprivate final func reopen(_ object: NSManagedObject) {
         guard object._state.has(.deleted), object._state.has(.propagated) else { return }
         object._state.clear(.propagated)
@@ -58,7 +60,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Takes this object out of the other side of a target that it loses.
+    /// Removes this object from the inverse of a target that it gives up.
     fileprivate func parts(from target: NSManagedObject, _ place: PropertyPlace) {
         switch place {
         case .toMany(let index):
@@ -72,7 +74,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts this object into the other side of the target that its row names, unless another has taken its place since.
+    /// Restores this object in the inverse of the target in its row; false if another object has taken its place since.
     fileprivate func returns(to target: NSManagedObject, _ place: PropertyPlace) -> Bool {
         switch place {
         case .toMany(let index):
@@ -88,7 +90,7 @@ extension NSManagedObject {
         return true
     }
 
-    /// Forgets an order that differs from the saved one at most in where one member stands.
+    /// Drops an order that differs from the stored one only in the place of one member.
     private func dropOrder(_ index: Int, butFor member: NSManagedObject) {
         guard let members = toManyState(index), let order = members.order, members.added.isEmpty,
             members.removed.isEmpty,
@@ -98,7 +100,8 @@ extension NSManagedObject {
         members.dropOrder()
     }
 
-    /// The to-manys whose pending changes are changes of their members too, and transient ones: their members have a say in them.
+    /// The to-manys that a refresh must keep: transient ones, and those whose pending changes are changes of their
+    /// members too.
     final func sharedToManys() -> [Int] {
         var shared: [Int] = []
         forEachToMany { index, members in
@@ -111,7 +114,8 @@ extension NSManagedObject {
         return shared
     }
 
-    /// Reads the members of kept to-manys anew when they are asked for; of ordered ones at once, since their order names them.
+    /// Makes faults of stored to-manys, except that ordered ones with changes are read at once, since their order names
+    /// members.
     final func readOrdersAnew() {
         forEachStoredToMany { index, members in
             if members.hasOrder { renewMembers(at: index, members) } else { members.becomeFault() }

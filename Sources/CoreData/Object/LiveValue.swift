@@ -1,14 +1,14 @@
-// Values that are kept as objects in memory: those of transformable attributes, and transient ones of any type.
+// Values kept as objects in memory: those of transformable attributes, and of transient ones without a type.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// One such value, in an overlay or beside a row.
+/// A value kept as an object, in an overlay or beside a row.
 final class LiveValue {
-    /// nil until it was made of `data`.
+    /// nil until it was made from `data`.
     private var value: Any?
-    /// What the value is made of; it does not follow a value that changes.
+    /// The bytes that the value is made from. They stay as they are when the value changes.
     private let data: Data?
     /// The bytes that the running save writes.
     var packed: Data?
@@ -20,10 +20,10 @@ final class LiveValue {
 
     init(data: Data) { self.data = data }
 
-    /// The same before it was made: the defaults of an entity are shared by all contexts.
+    /// A box with the same bytes and no value made yet: the defaults of an entity are shared by all contexts.
     var fresh: LiveValue { data.map { LiveValue(data: $0) } ?? self }
 
-    /// The same value in a box of its own, for another context: boxes are confined as contexts are.
+    /// A box of its own with the same value, for another context: a box is confined to its context.
     var copied: LiveValue { value.map { LiveValue($0) } ?? data.map { LiveValue(data: $0) } ?? self }
 
     /// - Throws: when the transformer fails.
@@ -35,7 +35,7 @@ final class LiveValue {
         return made
     }
 
-    /// The bytes of the value as it is now: a mutable one may have changed since it was set.
+    /// The bytes of the present value, which may have been mutated since it was set.
     ///
     /// - Throws: when the transformer fails.
     func bytes(_ transformation: Transformation) throws -> Data? {

@@ -1,4 +1,4 @@
-// How a program says that a to-many changes, between `willChange…` and `didChange…`.
+// The kinds of changes of a to-many that a program announces, between `willChange…` and `didChange…`.
 
 /// How the members of an unordered to-many change between `willChangeValue` and `didChangeValue`.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {

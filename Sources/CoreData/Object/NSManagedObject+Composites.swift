@@ -11,18 +11,18 @@ extension NSManagedObject: KeyPathOwner {
 
     package final var mayOwnKeyPaths: Bool { !_state.info.schema.composites.isEmpty }
 
-    /// `location.latitude` names an element, which is written where it lies.
+    /// Whether a key path like `location.latitude` names a composite's element, which has a slot or place of its own.
     package final func owns(keyPath: String) -> Bool {
         !_state.info.entity.composites.isEmpty && keyPath.contains(".")
             && (place(of: keyPath) != nil || compositePlace(of: keyPath) != nil)
     }
 
-    /// The values of the elements that have one, by their names; nil when none has.
+    /// The values of a composite's elements, by name; nil if none has a value.
     final func dictionary(of composite: CompositePlace, committed: Bool = false) -> [String: Any]? {
         dictionary(of: composite) { committed ? committedAny(at: $0) : anyValue(.slot($0)) }
     }
 
-    /// The same of values that the caller knows by their slots.
+    /// The values of a composite's elements, by name, from values that the caller knows by slot.
     final func dictionary(of composite: CompositePlace, _ value: (Int) -> Any?) -> [String: Any]? {
         var values: [String: Any] = [:]
         for element in composite.elements {
@@ -39,9 +39,9 @@ extension NSManagedObject: KeyPathOwner {
         kind(slot) == .transformable ? committedLive(at: slot) : committedValue(at: slot).object
     }
 
-    /// Sets all elements: those that the dictionary leaves out become nil.
+    /// Sets all elements; those that the dictionary leaves out become nil.
     ///
-    /// - Parameter write: what is done with each element's slot.
+    /// - Parameter write: called with each element's slot and value.
     final func setDictionary(_ value: Any?, of composite: CompositePlace, _ write: (Int, Any?) -> Void) {
         let entries = entries(value, of: composite)
         for name in entries.keys where composite.element(named: name) == nil {
@@ -71,7 +71,7 @@ extension NSManagedObject: KeyPathOwner {
 
     // MARK: Validation
 
-    /// What the model asks of composites beyond what it asks of single elements.
+    /// Violations of what the model requires of composites as a whole.
     final func compositeFlaws() -> [(key: String, sentence: String)] {
         var flaws: [(key: String, sentence: String)] = []
         for (path, composite) in _state.info.entity.composites.sorted(by: { $0.key < $1.key }) {
@@ -96,7 +96,7 @@ extension NSManagedObject: KeyPathOwner {
 
     private func isNull(_ slot: Int) -> Bool { if case .null = source(slot) { true } else { false } }
 
-    /// Whether all composites around must have a value too.
+    /// Whether all composites around this one must have a value too.
     private func isAnchored(_ path: String) -> Bool {
         var rest = path[...]
         while let dot = rest.lastIndex(of: ".") {
@@ -108,7 +108,7 @@ extension NSManagedObject: KeyPathOwner {
 }
 
 extension Entity {
-    /// A slot of every composite that is looked at as a whole when an object is saved.
+    /// A slot of each composite that a save validates as a whole.
     var compositesToCheck: [Int] {
         composites.values.filter { !$0.isTransient && (!$0.isOptional || !$0.required.isEmpty) }.compactMap(
             \.slots.first)

@@ -1,10 +1,10 @@
-// Values that lie in files beside the store: read when they are asked for, every time anew.
+// Values in files beside the store: a file is read each time its value is asked for.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// A Binary or Transformable value as bytes; reads the file of one that its row only refers to.
+    /// The bytes of a Binary or Transformable value, read from a file if the row only refers to one.
     final func data(_ source: Source, _ slot: Int) -> Data? {
         let kind = kind(slot)
         guard kind == .externalData, case .row(let row, let chunk) = source,
@@ -13,7 +13,7 @@ extension NSManagedObject {
         return externalData(named: name, slot)
     }
 
-    /// Whether a changed value differs from the row's. A file is only read for a value of the same length.
+    /// Whether a changed value differs from the row's. A file is only read if its value has the same length.
     final func differsExternally(
         _ value: Data, _ row: UnsafeMutablePointer<UInt64>, _ chunk: RowChunk, _ slot: Int
     ) -> Bool {
@@ -24,8 +24,8 @@ extension NSManagedObject {
         return data(.row(row, chunk), slot) != value
     }
 
-    /// Reads what lies in files, because the save that is about to delete the row takes them away and an undo
-    /// wants them back.
+    /// Reads values in files into the overlay: the save that deletes the row removes the files, and an undo needs the
+    /// values.
     final func keepExternalValues() {
         let state = _state
         for slot in state.info.externalSlots where state.overlay?.isPresent(slot) != true {
@@ -37,7 +37,7 @@ extension NSManagedObject {
         }
     }
 
-    /// A read that fails answers nil and leaves the error with the context (DESIGN §7).
+    /// Reads a file; if that fails, answers nil and leaves the error with the context (`pendingReadError`).
     private func externalData(named name: String, _ slot: Int) -> Data? {
         guard let context = managedObjectContext else { return nil }
         do {
@@ -55,7 +55,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The value that the parent context's object has; nil when it cannot be read there either, which is for the child to say.
+    /// The value of the parent context's object; nil if it cannot be read there either, which the child reports.
     private func parentData(_ slot: Int, _ context: NSManagedObjectContext) -> Data? {
         context.withParent { parent in
             let former = parent.readError
@@ -65,7 +65,8 @@ extension NSManagedObject {
         }
     }
 
-    /// The value that the store has now, as often as it is replaced meanwhile; nil when its row still names the same file.
+    /// The value that the store has now, even if it is replaced again meanwhile; nil if the row still names the same
+    /// file.
     private func presentData(_ context: NSManagedObjectContext, _ slot: Int, insteadOf name: String) -> Data? {
         var gone = name
         while let (chunk, row) = presentRow(context), row.isPresent(slot) {
@@ -94,7 +95,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// What keeps the files of a store, which lie beside it whatever context reads its rows; nil for an object that was never saved.
+    /// The keeper of a store's files, which lie beside the store whatever context reads its rows; nil for an object
+    /// that was never saved.
     ///
     /// - Throws: 134070 when the store was removed.
     fileprivate final func keeper(of store: UInt16) throws -> (any StoreKeeper)? {

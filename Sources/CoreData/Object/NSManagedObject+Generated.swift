@@ -1,4 +1,4 @@
-// What generated accessors call beside slots: the types that Xcode generates, collections of a class, enumerations.
+// Accessors that generated classes use beside slots: types as Xcode generates them, typed collections, enumerations.
 
 import CoreDataValues
 import Foundation
@@ -16,19 +16,19 @@ extension NSManagedObject {
         _setDecimal(slot, value?.decimalValue)
     }
 
-    /// A value that is kept as an object, a value of Swift as Foundation's object for it.
+    /// A value that is kept as an object; a Swift value is bridged to Foundation.
     public final func _object(_ slot: Int) -> NSObject? {
         _transformable(slot).flatMap { $0 as AnyObject as? NSObject }
     }
 
-    /// What a required UUID reads as before it is set.
+    /// The value of a required UUID that was never set.
     public static var _noUUID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
-    /// What a required URL reads as before it is set: `about:blank`.
+    /// The value of a required URL that was never set: `about:blank`.
     public static var _noURL: URL { URL(string: "about:blank") ?? URL(fileURLWithPath: "/") }
 
     // MARK: Enumerations
 
-    /// An enumeration by its raw value; nil for nil, and for a value that it lacks.
+    /// An enumeration by its raw value; nil for nil and for a raw value that is no case of it.
     public final func _enumeration<E: RawRepresentable>(_ slot: Int) -> E? where E.RawValue: FixedWidthInteger {
         _optionalInt(slot).flatMap { E.RawValue(exactly: $0) }.flatMap(E.init)
     }
@@ -37,7 +37,7 @@ extension NSManagedObject {
         _text(slot).flatMap(E.init)
     }
 
-    /// An enumeration that has a value always: the default for what it lacks.
+    /// An enumeration that always has a value: the default stands in for nil and for a raw value that is no case of it.
     public final func _enumeration<E: RawRepresentable>(_ slot: Int, default value: E.RawValue) -> E
     where E.RawValue: FixedWidthInteger {
         _enumeration(slot) ?? preset(value, slot)
@@ -67,15 +67,15 @@ extension NSManagedObject {
 
     // MARK: Relationships
 
-    /// The target of a to-one as an object of a class, nil if it is of another. One of the very class is told by one comparison, which
-    /// spares a cast; generated classes are not final.
+    /// The target of a to-one as an object of a class; nil if it is of another. If it is of exactly that class, one
+    /// comparison spares the cast; generated classes are not final.
     @inlinable
     public final func _target<T: NSManagedObject>(_ slot: Int) -> T? {
         guard let object = _toOne(slot) else { return nil }
         return Swift.type(of: object) == T.self ? unsafeDowncast(object, to: T.self) : object as? T
     }
 
-    /// The members of a to-many without order, as objects of a class. Inlined, so that the caller's class is no matter of run time.
+    /// The members of an unordered to-many as objects of a class. Inlined, so that the class is known at compile time.
     @inlinable
     public final func _members<T: NSManagedObject>(_ index: Int) -> Set<T> {
         let members = _shownMembers(index)
@@ -92,7 +92,7 @@ extension NSManagedObject {
 
     @usableFromInline final func _shownMembers(_ index: Int) -> [NSManagedObject] { shownMembers(at: ownToMany(index)) }
 
-    /// The members as a set of Foundation's, which does not follow later changes.
+    /// A copy of the members as a Foundation set, which later changes leave alone.
     public final func _set(_ index: Int) -> NSSet { NSSet(array: shownMembers(at: ownToMany(index))) }
     public final func _setSet(_ index: Int, _ members: NSSet?) { replace(members, index) }
     public final func _setOrderedSet(_ index: Int, _ members: NSOrderedSet?) { replace(members, index) }
@@ -115,7 +115,7 @@ extension NSManagedObject {
 
     // MARK: Places in ordered to-manys
 
-    /// Puts each member at the index that stands at its position, beginning with the lowest.
+    /// Inserts each member at its index in the set, the lowest first.
     public final func _insert(_ members: [NSManagedObject], toMany index: Int, at places: IndexSet) {
         for (member, place) in zip(members, places) { _insert([member], toMany: index, at: place) }
     }

@@ -7,7 +7,7 @@ import Foundation
 extension NSManagedObject {
     // MARK: Reading
 
-    /// Any property by its place.
+    /// The value of a property, given by its place.
     final func anyValue(_ place: PropertyPlace) -> Any? {
         switch place {
         case .slot(let slot):
@@ -37,7 +37,8 @@ extension NSManagedObject {
         }
     }
 
-    /// A value of the wrong type is a broken contract, as on Apple's platforms.
+    /// Converts a value to the attribute's type. A value of the wrong type is a broken contract, as on Apple's
+    /// platforms.
     private func converted(_ value: Any?, _ slot: Int) -> Value {
         let property = _state.info.entity.slots[slot]
         guard let attribute = property.attribute, let value = KeyValue.unwrapped(value) else { return .null }
@@ -48,12 +49,12 @@ extension NSManagedObject {
         } catch { misuse(error.sentence) }
     }
 
-    /// A number that is too large for its attribute is kept until the save, which refuses it (1610, 1620).
+    /// Allows numbers that are too large for their attribute: they are kept until the save refuses them (1610, 1620).
     private static func widened(_ type: CoreDataValues.AttributeType) -> CoreDataValues.AttributeType {
         type == .integer16 || type == .integer32 ? .integer64 : type
     }
 
-    /// Any number is a Boolean: true unless it is 0, as `NSNumber.boolValue` has it.
+    /// Converts any number to a Boolean: true unless it is 0, as `NSNumber.boolValue` does.
     private static func widened(_ value: Any, _ type: CoreDataValues.AttributeType) -> Any {
         guard type == .boolean, let number = AnyNumber(value) else { return value }
         return number.double != 0
@@ -66,7 +67,7 @@ extension NSManagedObject {
     }
 
     final func objects(_ value: Any?, _ key: String) -> ContiguousArray<NSManagedObject> {
-        // A cast of these to a type of Foundation would make one of it.
+        // First, since a cast of these to a Foundation type would make an object of it.
         if let collection = value as? any ManagedObjectCollection { return collection.managedObjects }
         switch KeyValue.unwrapped(value) {
         case nil: return []
@@ -97,7 +98,7 @@ extension NSManagedObject {
 
     // MARK: What changed
 
-    /// The stored properties that differ from what was last read or saved, with their new values; nil as `NSNull`.
+    /// The stored properties that differ from what was last read or saved, with their new values (`NSNull` for nil).
     public final func changedValues() -> [String: Any] {
         checkQueue()
         var changed: [String: Any] = [:]
@@ -106,7 +107,7 @@ extension NSManagedObject {
                 changed[composite] = value(forKey: composite) ?? NSNull()
             } else {
                 let value = anyValue(place)
-                // Reading the members may have shown that another context has saved the same.
+                // Reading the members may have shown that another context has saved the same change.
                 if case .toMany(let index) = place, toManyState(index)?.isChanged == false { return }
                 changed[name] = value ?? NSNull()
             }
@@ -114,7 +115,7 @@ extension NSManagedObject {
         return changed
     }
 
-    /// The values last read or saved, nil as `NSNull`; all of them for nil.
+    /// The values last read or saved, `NSNull` for nil. Without keys, those of all properties.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
         checkQueue()
         var committed: [String: Any] = [:]
@@ -166,7 +167,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject: KeyValueCoding {
-    /// A property by name, also one that the entity lacks if the class answers for it.
+    /// A property by name, or another key that the class answers.
     public final subscript(key: String) -> Any? {
         get { value(forKey: key) }
         set { setValue(newValue, forKey: key) }

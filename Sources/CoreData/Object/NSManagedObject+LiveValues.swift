@@ -5,16 +5,17 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// A Transformable attribute, or a transient one without a type, as the object that it is.
+    /// The object of a Transformable attribute, or of a transient one without a type.
     public final func _transformable(_ slot: Int) -> Any? { live(at: ownSlot(slot)) }
 
-    /// Sets such an attribute. A value that is changed in place afterwards must be set again to be saved.
+    /// Sets the object of such an attribute. After mutating it in place, set it again to have it saved.
     public final func _setTransformable(_ slot: Int, _ value: Any?) { setLive(value, at: ownSlot(slot)) }
 
-    /// The value of a property as the type that the caller expects, nil when it is of another.
+    /// The value of a property as a given type; nil if it is of another type.
     public final func value<T>(forKey key: String, as type: T.Type) -> T? { value(forKey: key) as? T }
 
-    /// The present value. It is made of its bytes once and then kept beside the row, so that later reads answer the same object.
+    /// The present value. It is made from its bytes once and then kept beside the row, so that later reads answer the
+    /// same object.
     final func live(at slot: Int) -> Any? {
         let state = _state
         if let overlay = state.overlay, overlay.isPresent(slot) { return made(overlay.live(slot), slot) }
@@ -29,14 +30,14 @@ extension NSManagedObject {
         return made(read, slot)
     }
 
-    /// The last read or saved value; made anew, since the present one may have changed.
+    /// The value last read or saved. It is made again, since the present one may have been mutated.
     final func committedLive(at slot: Int) -> Any? {
         _state.has(.persistent) ? committedBytes(at: slot).flatMap { made($0, slot) } : nil
     }
 
     private func committedBytes(at slot: Int) -> LiveValue? { bytes(committedSource(slot), slot) }
 
-    /// The value of a source as key-value coding hands it out, made anew where it is kept as an object.
+    /// The value of a source for key-value coding; one that is kept as an object is made again.
     final func object(_ source: Source, _ slot: Int) -> Any? {
         kind(slot) == .transformable ? bytes(source, slot).flatMap { made($0, slot) } : value(source, slot).object
     }
@@ -49,7 +50,7 @@ extension NSManagedObject {
         }
     }
 
-    /// A getter cannot throw: the context keeps the error (DESIGN §7).
+    /// Makes a value from its bytes. A getter cannot throw, so the context keeps the error (`pendingReadError`).
     final func made(_ live: LiveValue?, _ slot: Int) -> Any? {
         guard let live, let transformation = Transformation(_state.info, slot) else { return nil }
         do {
@@ -68,7 +69,7 @@ extension NSManagedObject {
         if let new { overlay.set(slot, new as AnyObject) } else { overlay.setNull(slot, .transformable) }
     }
 
-    /// The value in its box; nil for nil. An object ID is all that an attribute of that type takes.
+    /// A value in a box; nil for nil. An attribute of type ObjectID takes only object IDs.
     final func checkedLive(_ value: Any?, _ slot: Int) -> LiveValue? {
         guard let value = KeyValue.unwrapped(value) else { return nil }
         let property = _state.info.entity.slots[slot]
@@ -81,7 +82,7 @@ extension NSManagedObject {
         return LiveValue(value)
     }
 
-    /// What predicates see: the bytes that a store has, or the value itself where there is no store.
+    /// The value for predicates: the bytes that a store has, or the value itself if it is transient.
     final func comparableLive(_ source: Source, _ slot: Int) -> Value {
         switch source {
         case .null: return .null
@@ -99,14 +100,15 @@ extension NSManagedObject {
 
     // MARK: Saving
 
-    /// The bytes of a changed value; the save made them beforehand, where a failure stops it.
+    /// The bytes of a changed value. The save has packed them before, where a failure stops it.
     final func packedBytes(_ slot: Int, _ overlay: Overlay) -> Data? {
         guard let live = overlay.live(slot) else { return nil }
         if let packed = live.packed { return packed }
         return Transformation(_state.info, slot).flatMap { try? live.bytes($0) }.flatMap { $0 }
     }
 
-    /// Whether a changed value differs from the row's. Bytes may differ for equal values, so those of the row are made anew.
+    /// Whether a changed value differs from the row's. Equal values may have different bytes, so then both values are
+    /// made and compared.
     final func liveDiffers(_ slot: Int, _ overlay: Overlay, _ cell: UInt64, _ chunk: RowChunk) -> Bool {
         guard let live = overlay.live(slot), let transformation = Transformation(_state.info, slot),
             let bytes = try? live.bytes(transformation)
@@ -148,7 +150,8 @@ extension NSManagedObject {
         for slot in _state.info.transformables where overlay.isPresent(slot) { overlay.live(slot)?.packed = nil }
     }
 
-    /// Moves values that a save wrote from the overlay to beside the row, where they stay the same objects.
+    /// The values that a save has written, to be moved from the overlay to beside the row, where they stay the same
+    /// objects.
     final func removeWrittenLiveValues(_ overlay: Overlay) -> [(slot: Int, live: LiveValue)] {
         _state.info.transformables.compactMap { slot in
             guard overlay.isPresent(slot), let live = overlay.live(slot) else { return nil }
@@ -158,7 +161,7 @@ extension NSManagedObject {
     }
 }
 
-/// The live values of the objects of a save.
+/// Packs and unpacks the values kept as objects, for the objects of a save.
 enum LiveValues {
     /// - Throws: 1550 for a value that its transformer refuses, 1560 for several.
     static func pack(_ objects: ContiguousArray<NSManagedObject>...) throws {

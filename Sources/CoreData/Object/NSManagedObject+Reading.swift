@@ -1,4 +1,4 @@
-// Reading values: overlay first, then the row, which may have to be read.
+// Reading values: from the overlay, else from the row, for which a fault may have to fire.
 
 import CoreDataValues
 import Foundation
@@ -27,7 +27,7 @@ extension NSManagedObject {
         return overlay.isNull(slot) ? .null : .overlay(overlay)
     }
 
-    /// Where the last read or saved value is; reads the row of a fault.
+    /// Where the value last read or saved is; reads the row of a fault.
     final func committedSource(_ slot: Int) -> Source {
         if _state.isFault { fire(reading: slot) }
         return rowSource(slot)
@@ -42,7 +42,7 @@ extension NSManagedObject {
         return .row(row, chunk)
     }
 
-    /// A cell of eight plain bytes.
+    /// The cell of a slot that holds eight plain bytes.
     final func bits(at slot: Int) -> UInt64? { NSManagedObject.bits(source(slot), slot) }
     final func text(at slot: Int) -> String? { NSManagedObject.text(source(slot), slot) }
     final func data(at slot: Int) -> Data? { data(source(slot), slot) }
@@ -71,7 +71,7 @@ extension NSManagedObject {
         case .row(let row, let chunk):
             let cell = row[slot]
             if kind == .data, cell >> 63 == 0 {
-                // The usual one: its bytes lie in the arena.
+                // The usual case: the bytes are in the arena.
                 return Data(bytes: chunk.arena + Int(cell >> 32), count: Int(cell & 0x7fff_ffff))
             }
             return chunk.withBytes(of: cell) { bytes in
@@ -105,7 +105,7 @@ extension NSManagedObject {
     /// The value of an attribute slot, for slow paths.
     final func value(at slot: Int) -> Value { value(source(slot), slot) }
 
-    /// The last read or saved value of an attribute slot.
+    /// The value of an attribute slot as last read or saved.
     final func committedValue(at slot: Int) -> Value {
         _state.has(.persistent) ? value(committedSource(slot), slot) : .null
     }
@@ -128,7 +128,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Writes a value into an attribute slot; the caller has checked that it fits.
+    /// Writes a value into an attribute slot. The caller has checked its type.
     final func setValue(_ value: Value, at slot: Int) {
         store(value, in: willWrite(slot), slot)
     }
@@ -147,7 +147,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Reads the row of a fault. A read that fails leaves a fault and the error with the context (DESIGN §7).
+    /// Reads the row of a fault. If that fails it stays a fault, and the context keeps the error (`pendingReadError`).
     final func fire() {
         if _state.pointee.slow == SlowReason.dormant {
             if _state.has(.unasked) { noteUnseen() }

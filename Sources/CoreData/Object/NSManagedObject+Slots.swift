@@ -1,13 +1,13 @@
-// Typed access by slot, for generated classes: what a property's getter and setter call.
+// Typed access by slot, used by the getters and setters of generated classes.
 //
-// A getter is inlined into the caller: one test, one mask bit, one cell (5–14 ns, YARDSTICKS §2). Everything else, a fault, a
-// changed value, a text over 1 KB, goes through a call. Setters are calls.
+// A getter is inlined into its caller: one test, one mask bit, one cell (5–14 ns). All else goes through a call: a
+// fault, a changed value, a text over 1 KB. Setters are calls.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// The row, if slots can be read from it at once.
+    /// The row, if slots can be read from it directly.
     @inlinable @inline(__always)
     final var _row: UnsafeMutablePointer<UInt64>? { _state.pointee.slow == 0 ? _state.pointee.row : nil }
 
@@ -27,7 +27,7 @@ extension NSManagedObject {
         return _slowText(slot)
     }
 
-    /// The text of UTF-8 bytes. One that fits into the string's own words is written there at once: the usual way reads such
+    /// The text of UTF-8 bytes. A short one is copied into the string's own words at once, since decoding reads its
     /// bytes one by one.
     @inlinable @inline(__always)
     final func _string(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
@@ -85,7 +85,7 @@ extension NSManagedObject {
     public final func _decimal(_ slot: Int) -> Decimal? { decimal(at: ownSlot(slot)) }
     /// A to-one relationship. The target may be a fault.
     public final func _toOne(_ slot: Int) -> NSManagedObject? { target(at: ownSlot(slot)) }
-    /// A to-many relationship without order.
+    /// An unordered to-many relationship.
     public final func _toMany(_ index: Int) -> Set<NSManagedObject> { objectSet(shownMembers(at: ownToMany(index))) }
     /// An ordered to-many relationship.
     public final func _orderedToMany(_ index: Int) -> [NSManagedObject] { shownMembers(at: ownToMany(index)) }
@@ -161,9 +161,9 @@ extension NSManagedObject {
         for member in members { removeMember(index, member) }
     }
 
-    // MARK: The way around
+    // MARK: Slow paths
 
-    /// Ends the sleep of a fault whose row is here; answers whether the inlined way is open now.
+    /// Wakes a dormant fault, whose row is in memory; answers whether the inlined path can be used now.
     @inline(__always)
     private final func wakesSilently() -> Bool {
         let state = _state
@@ -189,7 +189,7 @@ extension NSManagedObject {
         if let row = _row {
             guard _isPresent(row, slot) else { return nil }
             let cell = row[slot]
-            // The usual one lies in the arena. Asked for by its source it costs 180 instructions more.
+            // The usual case: the bytes are in the arena. By way of `source` this costs 180 instructions more.
             if cell &>> 63 == 0, kind(slot) == .data, let arena = _state.pointee.arena {
                 return Data(
                     bytes: arena + Int(truncatingIfNeeded: cell &>> 32),
@@ -199,7 +199,7 @@ extension NSManagedObject {
         return data(at: ownSlot(slot))
     }
 
-    /// Looks whether the class's accessors may go straight to their slots, for an object that enters its context.
+    /// Finds out whether the class's accessors may use their slots directly, for an object that enters its context.
     @inline(__always)
     final func learnClass() {
         if _state.info.goesAround(type(of: self)) {
@@ -209,7 +209,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The entity's slot for the class's.
+    /// The entity's slot for a slot of the class.
     final func ownSlot(_ slot: Int) -> Int {
         // One test for two rare reasons.
         guard _state.pointee.slow & (SlowReason.foreignSlots | SlowReason.checked) != 0 else { return slot }
@@ -220,7 +220,7 @@ extension NSManagedObject {
         return slots[slot]
     }
 
-    /// The entity's to-many for the class's.
+    /// The entity's to-many for a to-many of the class.
     final func ownToMany(_ index: Int) -> Int {
         checkQueue()
         let info = _state.info
@@ -241,7 +241,7 @@ extension NSManagedObject {
     final func kind(_ slot: Int) -> SlotKind { _state.info.kinds[slot] }
 }
 
-/// Whether a slot's bit in the mask before a row is set.
+/// Whether a slot's bit is set in the mask before a row.
 @inlinable @inline(__always)
 func _isPresent(_ row: UnsafeMutablePointer<UInt64>, _ slot: Int) -> Bool {
     row[-1 &- (slot &>> 6)] &>> UInt64(truncatingIfNeeded: slot & 63) & 1 == 1

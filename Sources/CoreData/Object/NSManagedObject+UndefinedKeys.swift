@@ -1,11 +1,12 @@
-// Keys that the entity lacks: what the class itself answers for, and what is said of the others.
+// Keys that the entity lacks: those that the class answers, and the message for all others.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// A fact of every managed object, one of the class's additional keys, or a stored property.
+    /// The value of a key that the entity lacks: a property of every managed object, an additional key of the class, or
+    /// a stored property.
     final func undefinedValue(_ key: String) -> Any? {
         switch key {
         case "objectID": return objectID
@@ -26,7 +27,8 @@ extension NSManagedObject {
         return found.value
     }
 
-    /// A key that nobody answers for is nil to predicates, and to the reading that looks for a key path's name.
+    /// An unknown key is nil for predicates, and for the reading that finds a key path's name; else it ends the
+    /// process.
     private func missingValue(_ key: String) -> Any? {
         if _state.has(.predicated) { return nil }
         guard let reading = keyPathReading else { refuse(key) }
@@ -45,7 +47,7 @@ extension NSManagedObject {
         return value(forKey: key)
     }
 
-    /// Ends the process: nobody answers for this key.
+    /// Ends the process, since no property has this key.
     final func refuse(_ key: String) -> Never {
         let name = entity.name ?? ""
         let nearest = NSManagedObject.nearest(to: key, among: _state.info.entity.places.keys)
@@ -54,14 +56,14 @@ extension NSManagedObject {
                 + (nearest.map { "Did you mean \"\($0)\"?" } ?? "Its keys are in its model."))
     }
 
-    /// The key that is spelled most alike, if it is alike at all.
+    /// The key with the most similar spelling; nil if none is similar.
     private static func nearest(to key: String, among keys: some Collection<String>) -> String? {
         let best = keys.map { (distance(key.lowercased(), $0.lowercased()), $0) }.min { $0 < $1 }
         guard let best, best.0 <= max(2, key.count / 3), best.0 < key.count else { return nil }
         return best.1
     }
 
-    /// How many letters must be put in, taken out or changed.
+    /// How many letters have to be inserted, removed or replaced.
     private static func distance(_ a: String, _ b: String) -> Int {
         let (a, b) = (Array(a), Array(b))
         var row = Array(0...b.count)

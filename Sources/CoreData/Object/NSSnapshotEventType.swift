@@ -1,8 +1,8 @@
-// Why an object's values came from a snapshot.
+// Why an object's values were reset from a snapshot.
 
 import Foundation
 
-/// What made an object take its values from a snapshot (`awake(fromSnapshotEvents:)`).
+/// The reasons why an object's values were reset from a snapshot (`awake(fromSnapshotEvents:)`).
 public struct NSSnapshotEventType: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }

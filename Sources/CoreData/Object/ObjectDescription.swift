@@ -1,12 +1,12 @@
-// What an object says of itself: its entity, its ID and what is known of its values, without reading anything.
+// The description of an object: its entity, its ID and the values in memory.
 
 import CoreDataValues
 import Foundation
 
-/// The text of one object. Keys stand in the model's order, inherited ones first, related objects as their IDs.
+/// The text of one object. Keys are in the model's order, inherited ones first; related objects are shown as their IDs.
 ///
-/// Nothing is read for it: of a fault no value is told, nor the members of a to-many that were not read. Values that are kept as
-/// objects or in files are told to be there.
+/// Nothing is read for it: a fault shows no values, a to-many that was not read no members. Values that are kept as
+/// objects or in files are only shown to be there.
 struct ObjectDescription {
     let object: NSManagedObject
     private static let unread = "<relationship fault>"
@@ -18,7 +18,7 @@ struct ObjectDescription {
     }
 
     private var data: String {
-        // Values belong to the context's queue; any thread may print.
+        // Values belong to the context's queue, but any thread may print an object.
         guard object._state.identityMap?.context?.isHeldByCaller ?? true else { return "<of another queue>" }
         guard !object._state.isFault else { return "<fault>" }
         let lines = properties.map { "    \($0.name) = \(value(of: $0.name, $0));\n" }

@@ -1,4 +1,4 @@
-// A managed object as predicates and sort orders see it.
+// A managed object as the source of values for predicates and sort orders.
 
 import CoreDataFoundation
 import CoreDataValues

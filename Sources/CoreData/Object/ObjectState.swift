@@ -1,39 +1,40 @@
-// What hangs behind a managed object: one block of memory, reached through one `let` pointer.
+// The state of a managed object: one block of memory behind one `let` pointer.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
-/// The state of one managed object. Layout is known to inlined accessors in other modules; only those read it there.
+/// The state of one managed object. Frozen, since accessors inlined into other modules read it; nothing else reads it
+/// there.
 @frozen
 @usableFromInline
 struct ObjectState {
     /// Bits of `SlowReason`.
     @usableFromInline var slow: UInt32
     var flags: UInt32
-    /// The first cell of the row, nil for a fault and for an object that was never saved.
+    /// The first cell of the row; nil for a fault and for an object that was never saved.
     @usableFromInline var row: UnsafeMutablePointer<UInt64>?
     /// The arena of the row's chunk.
     @usableFromInline var arena: UnsafeMutablePointer<UInt8>?
     /// Slot 0 of the overlay.
     var overlay: UnsafeMutableRawPointer?
-    /// Retained. Of a fault without a row it names the siblings, which are read with it.
+    /// Retained. For a fault without a row it is the chunk of its siblings, which are read with it.
     var chunk: UnsafeRawPointer?
-    /// `EntityInfo`, kept alive by the identityMap or the entity description.
+    /// `EntityInfo`, kept alive by the identity map or the entity description.
     var info: UnsafeRawPointer
     /// `IdentityMap`, retained; nil for an object without a context.
     var identityMap: UnsafeRawPointer?
-    /// `NSManagedObjectID`, retained; made when asked for.
+    /// `NSManagedObjectID`, retained; made at the first request.
     var objectID: UnsafeRawPointer?
-    /// One `ToMany?` a to-many relationship, retained; made when needed.
+    /// One `ToMany?` for each to-many relationship, retained; made when needed.
     var toMany: UnsafeMutablePointer<UnsafeRawPointer?>?
-    /// The target of the to-one that was read first, retained; only along an acyclic relationship.
+    /// The target of the to-one that was read first, retained; only along an acyclic relationship (I-4).
     var target: UnsafeRawPointer?
-    /// Targets of further to-ones, one a slot, retained; made when needed.
+    /// Targets of further to-ones, one for each slot, retained; made when needed.
     var targets: UnsafeMutablePointer<UnsafeRawPointer?>?
-    /// The row's number; below zero while it is temporary.
+    /// The row's number; below zero for a temporary key.
     var number: Int64
-    /// The number that the running save gave, 0 when none.
+    /// The number that the running save has assigned; 0 for none.
     var assigned: Int64
     var store: UInt16
     var assignedStore: UInt16
@@ -41,7 +42,7 @@ struct ObjectState {
     var targetSlot: UInt16
     var entity: UInt16
 
-    /// Memory for one state; it is given back by `coredata_give_state`.
+    /// Memory for one state; `coredata_give_state` frees it.
     static func allocate() -> UnsafeMutablePointer<ObjectState> {
         guard let memory = coredata_take_state(MemoryLayout<ObjectState>.size) else {
             misuse("There is no memory left.")
@@ -49,7 +50,7 @@ struct ObjectState {
         return memory.bindMemory(to: ObjectState.self, capacity: 1)
     }
 
-    /// Of an object without a context, of whose class nothing is known yet (`learnClass`).
+    /// The state of an object without a context, whose class is not known yet (`learnClass`).
     @inline(__always)
     init(info: UnsafeRawPointer) {
         slow = SlowReason.overlay | SlowReason.foreignSlots | coredata_checked_bit()
@@ -76,7 +77,6 @@ extension UnsafeMutablePointer<ObjectState> {
 
     var isFault: Bool { pointee.slow & SlowReason.anyFault != 0 }
 
-    /// The entity's runtime facts.
     var info: EntityInfo {
         Unmanaged<EntityInfo>.fromOpaque(pointee.info)._withUnsafeGuaranteedRef { $0 }
     }
@@ -89,7 +89,7 @@ extension UnsafeMutablePointer<ObjectState> {
         pointee.chunk.map { Unmanaged<RowChunk>.fromOpaque($0)._withUnsafeGuaranteedRef { $0 } }
     }
 
-    /// The version (`Z_OPT`) of the row that the object was read from.
+    /// The version (`Z_OPT`) of the object's row.
     var version: Int32 { pointee.row?.version(info.layout) ?? 0 }
 
     var key: ObjectKey {
@@ -97,7 +97,7 @@ extension UnsafeMutablePointer<ObjectState> {
             number: pointee.number, entity: EntityIndex(rawValue: pointee.entity), store: pointee.store)
     }
 
-    /// Points the object at a row. The former row's chunk is let go.
+    /// Gives the object a row and releases the chunk of its former row.
     func attach(_ chunk: RowChunk, row: UnsafeMutablePointer<UInt64>) {
         let former = pointee.chunk
         pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
@@ -108,10 +108,10 @@ extension UnsafeMutablePointer<ObjectState> {
         if let former { Unmanaged<RowChunk>.fromOpaque(former).release() }
     }
 
-    /// Makes the object a fault: its row is let go. What it knows of its members may be older than the next one.
+    /// Makes the object a fault by detaching its row. Members read so far may be older than the next row.
     ///
-    /// - Parameter keepsVersion: whether the next row must still have the version that was read last, as if the program had let the
-    ///   object go.
+    /// - Parameter keepsVersion: whether a save must still find the version that was read last, as if the program had
+    ///   released the object.
     func detachRow(keepsVersion: Bool = false) {
         if !keepsVersion { identityMap?.forgetVersion(key) }
         clear([.unasked, .unseen])
@@ -126,7 +126,7 @@ extension UnsafeMutablePointer<ObjectState> {
 }
 
 extension UnsafeMutablePointer<ObjectState> {
-    /// Drops an overlay that says what the row says, but keeps transient values.
+    /// Drops an overlay that equals the row, but keeps transient values.
     func revertUnchanged() {
         forEachMember { index, members in
             if !info.hasTransientToMany || !info.toManyRelationships[index].description.isTransient { members.revert() }

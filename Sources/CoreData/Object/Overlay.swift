@@ -1,13 +1,15 @@
-// The changed values of one object: sixteen bytes a slot, typed by the entity, no box and no tag.
+// The changed values of one object: sixteen bytes for each slot, typed by the entity, without boxes and tags.
 
 import CoreDataValues
 import Foundation
 
-/// A view of an overlay's memory: for each 64 slots a word of presence and a word of non-null bits before the slots.
+/// A view of an overlay's memory. For each 64 slots, a word of presence bits and a word of non-null bits lie before the
+/// slots.
 ///
-/// The word of presence for slots `64 k …` lies at `-1 - 2k`, that of non-null bits at `-2 - 2k`. A slot that is not present
-/// has the row's value. What a slot holds follows from its kind: `Int64` (int, bool), `Double` (double, float, date), `String`
-/// (text, uri), `Data` (data, externalData), `UUID`, or an object reference (decimal, a `LiveValue` for transformable, toOne).
+/// For the slots from `64 k` on, the word of presence bits is at `-1 - 2k`, that of non-null bits at `-2 - 2k`. A slot
+/// that is not present has the row's value. The type of a slot follows from its kind: `Int64` (int, bool), `Double`
+/// (double, float, date), `String` (text, uri), `Data` (data, externalData), `UUID`, or an object reference (decimal, a
+/// `LiveValue` for transformable, toOne).
 struct Overlay {
     let base: UnsafeMutableRawPointer
 
@@ -19,7 +21,7 @@ struct Overlay {
         return Overlay(base: memory + header)
     }
 
-    /// Ends the values and gives the memory back.
+    /// Deinitializes the values and frees the memory.
     func deallocate(_ layout: RowLayout, _ kinds: UnsafePointer<SlotKind>) {
         for word in 0..<layout.maskWords {
             var present = nonNullMask(word)
@@ -62,7 +64,7 @@ struct Overlay {
         mark(slot, nonNull: true)
     }
 
-    /// Writes a value that must be ended later: `String`, `Data`, `UUID` or a reference.
+    /// Writes a value that must be deinitialized later: `String`, `Data`, `UUID` or a reference.
     func set<T>(_ slot: Int, _ value: T) {
         if isNull(slot) {
             pointer(slot, T.self).initialize(to: value)
@@ -77,7 +79,7 @@ struct Overlay {
         mark(slot, nonNull: false)
     }
 
-    /// Takes the slot out: the row's value holds again.
+    /// Removes the changed value of a slot, which has the row's value again.
     func remove(_ slot: Int, _ kind: SlotKind) {
         if !isNull(slot) { end(slot, kind) }
         let bit: UInt64 = 1 << UInt64(slot & 63)
@@ -89,12 +91,12 @@ struct Overlay {
         isNull(slot) ? nil : pointer(slot, AnyObject.self).pointee
     }
 
-    /// A to-one's target.
+    /// The target of a to-one.
     func object(_ slot: Int) -> NSManagedObject? {
         isNull(slot) ? nil : pointer(slot, NSManagedObject.self).pointee
     }
 
-    /// The state of a to-one's target; the slot must hold one.
+    /// The state of a to-one's target; the slot must have one.
     func target(_ slot: Int) -> UnsafeMutablePointer<ObjectState> {
         let object = pointer(slot, Unmanaged<NSManagedObject>.self).pointee
         return object._withUnsafeGuaranteedRef { $0._state }

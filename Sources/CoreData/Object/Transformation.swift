@@ -9,7 +9,7 @@ struct Transformation {
     private let attribute: Attribute
     private let entity: String
 
-    /// nil for a slot that holds no attribute.
+    /// nil for a slot without an attribute.
     init?(_ info: EntityInfo, _ slot: Int) {
         guard let attribute = info.entity.slots[slot].attribute else { return nil }
         self.attribute = attribute
@@ -39,7 +39,7 @@ struct Transformation {
             transformer is NSSecureUnarchiveFromDataTransformer
             ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
         if let data = made as? Data {
-            // What could not be read again is not written.
+            // Bytes that could not be read again are not written.
             try requireMeasured(data, transformer)
             return data
         }
@@ -66,7 +66,8 @@ struct Transformation {
                 + (flaw ?? "Correct the transformer; the bytes are untouched."))
     }
 
-    /// Transformers of programs mostly hand their bytes to Foundation, which follows whatever a property list says.
+    /// Refuses property lists that `PropertyList` does not accept: custom transformers mostly hand their bytes to
+    /// Foundation, which trusts what a list says.
     private func requireMeasured(_ data: Data, _ transformer: ValueTransformer) throws {
         guard data.starts(with: PropertyList.binaryMark),
             type(of: transformer) != NSSecureUnarchiveFromDataTransformer.self
@@ -76,7 +77,7 @@ struct Transformation {
         } catch { throw failure("\(title) is not handed to \(type(of: transformer)): \(error.sentence)") }
     }
 
-    /// The transformer that the model names, else secure archives, which also may hold the class that the model names.
+    /// The transformer that the model names, else one for secure archives, which allows the class that the model names.
     private func transformer() throws -> ValueTransformer {
         guard let name = attribute.valueTransformerName, !name.isEmpty else {
             return NSSecureUnarchiveFromDataTransformer.allowing(valueClass.map { [$0] } ?? [])

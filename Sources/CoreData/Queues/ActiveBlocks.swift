@@ -1,14 +1,15 @@
-// How many blocks of contexts run at once because tasks wait for them, and the threads that run them.
+// How many blocks that tasks await run at once, and the threads that run them.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// The places of blocks that tasks wait for: those of `await perform`, `read` and `write`.
+/// Runs the blocks that tasks await, those of `await perform`, `read` and `write`, in a limited number of places.
 ///
-/// Each place has a thread, which runs one block after the other. A place is taken when the turn of a context has come, and of a writer
-/// his; the writers of one coordinator hand it on to each other. A block of `read` saves nothing; all others leave two places to those,
-/// since they may have to wait for a writer. Who waits is suspended, and given up when his time is over.
+/// Each place has a thread, which runs one block after the other. A block asks for a place when its context is free or,
+/// in a `write`, when its coordinator's turn has come; a writer that ends hands its place to the next one. Blocks of
+/// `read` save nothing. All others leave two places to them, since they may have to wait for a writer. A task that
+/// waits is suspended, and given up when its time is over.
 final class ActiveBlocks: Sendable {
     static let shared = ActiveBlocks(limit: 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
 
@@ -17,12 +18,12 @@ final class ActiveBlocks: Sendable {
     private struct State {
         var limit: Int
         var running = 0
-        /// Those among them that may save.
+        /// How many of these may save.
         var saving = 0
         var readers = Waiting<AwaitedBlock>()
         var others = Waiting<AwaitedBlock>()
         var nextTicket = 0
-        /// Threads without a block, the last one that had one at the end.
+        /// Threads without a block, the one that was busy last at the end.
         var idle: [BlockThread] = []
 
         private var savingLimit: Int { limit - (limit >= 4 ? 2 : 0) }
@@ -39,7 +40,7 @@ final class ActiveBlocks: Sendable {
             kind == .reading ? readers.remove(call.ticket) : others.remove(call.ticket)
         }
 
-        /// Takes a place that nobody waits for; false if there is none.
+        /// Takes a place if no block waits for one; false if there is none.
         mutating func begin(_ kind: Kind) -> Bool {
             guard mayBegin(kind), (kind == .reading ? readers : others).count == 0 else { return false }
             running += 1
@@ -51,7 +52,7 @@ final class ActiveBlocks: Sendable {
             readers.removeLate(at: now) + others.removeLate(at: now)
         }
 
-        /// When the time of the first of those who wait is over.
+        /// The earliest time at which a waiting block is to be given up.
         var deadline: UInt64? { [readers.deadline, others.deadline].compactMap { $0 }.min() }
 
         mutating func end(_ kind: Kind) {
@@ -59,7 +60,7 @@ final class ActiveBlocks: Sendable {
             if kind == .any { saving -= 1 }
         }
 
-        /// The first that may begin of those who wait; his place is taken.
+        /// Removes the first waiting block that may begin, and takes a place for it.
         mutating func next() -> AwaitedBlock? {
             let reader = mayBegin(.reading) ? readers.first : nil
             let other = mayBegin(.any) ? others.first : nil
@@ -71,7 +72,7 @@ final class ActiveBlocks: Sendable {
         }
     }
     private let state: Mutex<State>
-    /// The limit once more, for who only looks.
+    /// The limit again, to be read without the lock.
     private let places: Atomic<Int>
     private let alarm = Alarm()
     let threadName: String
@@ -82,7 +83,7 @@ final class ActiveBlocks: Sendable {
         self.threadName = threadName
     }
 
-    /// How many run, may run and wait.
+    /// How many blocks run, may run and wait.
     var counts: (running: Int, limit: Int, waiting: Int) {
         state.withLock { ($0.running, $0.limit, $0.readers.count + $0.others.count) }
     }
@@ -104,7 +105,7 @@ final class ActiveBlocks: Sendable {
     /// Runs a block on a thread of its own, now or as soon as it has a place.
     func run(_ block: AwaitedBlock) {
         let begun = state.withLock { state -> (AwaitedBlock, BlockThread?)?? in
-            // Who is cancelled from here on is found among the waiting.
+            // A call that is cancelled from here on is found among the waiting.
             if block.call.isOver { return .some(nil) }
             state.add(block)
             let next = state.next()
@@ -125,7 +126,8 @@ final class ActiveBlocks: Sendable {
         alarm.set(deadline) { [weak self] in self?.giveUpLate(at: $0) }
     }
 
-    /// Runs a block if there is a place for it now and nobody waits for that; else answers false, and forgets it.
+    /// Runs a block if there is a place now and no other block waits for it; else answers false and does not keep the
+    /// block.
     func runNow(_ block: AwaitedBlock) -> Bool {
         let thread = state.withLock { state -> BlockThread?? in
             guard !block.call.isOver, state.begin(block.kind) else { return nil }
@@ -158,11 +160,12 @@ final class ActiveBlocks: Sendable {
         if let thread { thread.wake(block) } else { BlockThread.start(block, self) }
     }
 
-    /// What a thread runs after a block; with nil it is among the idle.
+    /// The block that a thread runs after another one; with nil the thread joins the idle ones.
     func next(after block: AwaitedBlock, for thread: BlockThread) -> AwaitedBlock? {
         let follower = block.follower?()
         return state.withLock { state in
-            // It keeps the place: writers would else wait for their turn and then, each of them, among readers.
+            // The follower keeps the place: a writer would otherwise wait for its turn and then again among the
+            // readers.
             if let follower, state.running <= state.limit { return follower }
             state.end(block.kind)
             if let follower {
@@ -175,7 +178,7 @@ final class ActiveBlocks: Sendable {
         }
     }
 
-    /// Takes a thread out of the idle; false if a block is on its way to it.
+    /// Removes a thread from the idle ones; false if a block is on its way to it.
     func retire(_ thread: BlockThread) -> Bool {
         state.withLock { state in
             guard let place = state.idle.firstIndex(where: { $0 === thread }) else { return false }
@@ -186,11 +189,12 @@ final class ActiveBlocks: Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// How many blocks of `await perform`, `read` and `write` run at once in a process: 4 and 2 for each processor unless set. Ours.
+    /// How many blocks of `await perform`, `read` and `write` run at once in a process: unless set, 4 plus 2 for each
+    /// processor. Ours.
     ///
-    /// Each has a thread; further callers wait suspended. Blocks of `write` and `perform` leave two of the places to blocks of `read`.
-    /// Raise it in a program whose blocks wait for other tasks. Blocks of `performAndWait`, and of `perform` without `await`, are not
-    /// counted, nor are those of main-queue contexts.
+    /// Each has a thread; further callers wait suspended. Blocks of `write` and `perform` leave two of the places to
+    /// blocks of `read`. Raise it in a program whose blocks wait for other tasks. Not counted are blocks of
+    /// `performAndWait`, of `perform` without `await`, and of main-queue contexts.
     public static var maximumActiveContexts: Int {
         get { ActiveBlocks.shared.limit }
         set {

@@ -4,18 +4,18 @@ import CoreDataValues
 import Foundation
 import Synchronization
 
-/// How the wait of a block has ended.
+/// How the wait of a block ended.
 enum Admission: Sendable { case admitted, isCancelled, isLate }
 
 /// A block that waits for a thread.
 struct AwaitedBlock: Sendable {
     let call: AwaitedCall
     let kind: ActiveBlocks.Kind
-    /// Runs the block and lets its task go on; where the block was not admitted it lets the task go on alone.
+    /// Runs the block if it was admitted, and resumes its task in any case.
     private let run: @Sendable (Admission) -> Void
-    /// The block that may begin now because this one is over or was given up.
+    /// The next block of the same line, which may begin now that this one has run or was given up.
     let follower: (@Sendable () -> AwaitedBlock?)?
-    /// Who is told if the block had to wait, and of what.
+    /// Told how long the block had to wait, if it had to.
     private let observers: Observers?
     private let purpose: CoreDataEvent.Wait.Purpose
 
@@ -28,7 +28,7 @@ struct AwaitedBlock: Sendable {
         (self.observers, self.follower, self.run) = (observers, follower, run)
     }
 
-    /// Ends the wait: the block runs now, or never.
+    /// Ends the wait: the block runs now or never.
     func end(_ admission: Admission) {
         if let start = call.endWait(), let observers, observers.isListening {
             observers.tell(
@@ -42,15 +42,15 @@ struct AwaitedBlock: Sendable {
     }
 }
 
-/// Rings when those who wait have waited long enough. One timer is set, however many they are.
+/// Calls back when a deadline has passed. It sets one timer, however many calls wait.
 final class Alarm: Sendable {
     private static let queue = DispatchQueue(label: "CoreData.deadlines")
     private static let rest: UInt64 = 5_000_000
     private let next = Mutex<UInt64?>(nil)
 
-    /// Rings at a deadline, unless that is done earlier anyway.
+    /// Calls `ring` at a deadline, unless an earlier one is set, which sees to this one too.
     ///
-    /// - Parameter ring: sees to those who are late, and answers the deadline of those who are not.
+    /// - Parameter ring: gives up the calls that are late and answers the deadline of the others.
     func set(_ deadline: UInt64, _ ring: @escaping @Sendable (_ now: UInt64) -> UInt64?) {
         let isFirst = next.withLock { next in
             guard deadline < next ?? .max else { return false }

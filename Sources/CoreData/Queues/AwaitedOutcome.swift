@@ -7,7 +7,7 @@ import Foundation
 /// What became of a block that a task awaits.
 enum AwaitedOutcome<R>: @unchecked Sendable {
     case done(R)
-    /// It did not begin since others had the context's turn, or all places.
+    /// It did not begin, since other blocks had the context's turn or all places.
     case isTaken
     case isCancelled, isLate
 

@@ -2,19 +2,19 @@
 
 import Foundation
 
-/// A thread that runs blocks one after the other and ends when none has come for a while. It keeps no block that has run: with a block
-/// goes the context that it has made.
+/// A thread that runs blocks one after the other, and ends when none has come for a while. It keeps no block that has
+/// run, since that would keep the context that the block has made.
 final class BlockThread: @unchecked Sendable {
     private static let patience: TimeInterval = 5
     private let condition = NSCondition()
-    /// Under the condition.
+    /// Protected by the condition.
     private var coming: AwaitedBlock?
 
     static func start(_ first: AwaitedBlock, _ blocks: ActiveBlocks) {
         let state = BlockThread()
         state.coming = first
         Thread {
-            // Foundation on Linux names a thread that runs, and forgets the name of one that does not yet.
+            // Foundation on Linux ignores a name that is set before the thread runs.
             Thread.current.name = blocks.threadName
             state.run(blocks)
         }.start()
@@ -31,7 +31,7 @@ final class BlockThread: @unchecked Sendable {
         while runNext(blocks) {}
     }
 
-    /// Waits for a block, runs it and those that come at once when it is over; false when none has come.
+    /// Waits for a block, then runs it and those that follow at once; false when none has come.
     private func runNext(_ blocks: ActiveBlocks) -> Bool {
         var next = wait(blocks)
         guard next != nil else { return false }

@@ -1,18 +1,18 @@
-// What a thread knows of the work that it does.
+// What a thread knows of its work: contexts and coordinators that it holds, and how it is cancelled.
 
 import CCoreDataRuntime
 import CoreDataValues
 
-/// Takes what the caller's thread knows along to another thread, which goes on with the caller's work while that one waits.
+/// Takes what the caller's thread knows to another thread, which does the caller's work while the caller waits.
 ///
-/// libdispatch runs the blocks of the main queue on the main thread as long as that has a run loop, `sync` or not; those of every
-/// other queue it runs on the thread that waits.
+/// Needed for the main queue alone: libdispatch runs its blocks on the main thread, those of `sync` too, as long as
+/// that thread has a run loop; blocks of every other queue run on the thread that waits.
 struct CallerThread {
     private let holder = coredata_current_holder()
     private let coordinators = NSPersistentStoreCoordinator.holders.held
     private let cancellation = Cancellation.current
 
-    /// Runs a block that holds the contexts and coordinators which the caller holds, and can be cancelled as the caller can.
+    /// Runs a block that holds the contexts and coordinators of the caller, and is cancelled when the caller is.
     func goOn<T>(_ body: () throws -> T) rethrows -> T {
         let (formerHolder, formerCoordinators) = (coredata_current_holder(), NSPersistentStoreCoordinator.holders.held)
         coredata_set_current_holder(holder)

@@ -1,17 +1,17 @@
-// The check that a context and its objects are touched on the context's queue only.
+// The check that a context and its objects are used on the context's queue only.
 
 import CoreDataValues
 import CCoreDataRuntime
 import Dispatch
 import Foundation
 
-/// Traps a touch from the wrong queue (11.1).
+/// Traps when an object or a context is used from the wrong queue (11.1).
 ///
 /// On in debug builds. `-com.apple.CoreData.ConcurrencyDebug 1` among the arguments, or the environment variable
-/// `com.apple.CoreData.ConcurrencyDebug=1`, switches it on in release builds; `0` switches it off. Objects made while it is on
-/// carry a bit that sends their reads the slow way, so that it costs nothing while it is off.
+/// `com.apple.CoreData.ConcurrencyDebug=1`, switches it on in release builds; `0` switches it off. Objects made while
+/// it is on carry a bit that takes their reads off the fast path, so that the check costs nothing while it is off.
 package enum Confinement {
-    /// Counts for objects made from now on.
+    /// Changing it concerns only objects made from then on.
     package static var isChecked: Bool {
         get { coredata_checked_bit() != 0 }
         set { coredata_check_queues(newValue ? 1 : 0) }
@@ -46,7 +46,7 @@ package enum Confinement {
 }
 
 extension NSManagedObjectContext {
-    /// Traps if the caller does not hold the context, while touches are checked.
+    /// Traps if the caller does not hold the context, while the check is on.
     @inline(__always)
     final func checkQueue() {
         if coredata_checked_bit() != 0 { checkHolder(nil) }
@@ -59,8 +59,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Traps if the caller does not hold the object's context, while touches are checked. An object without a context belongs to
-    /// whoever has it.
+    /// Traps if the caller does not hold the object's context, while the check is on. An object without a context may
+    /// be used anywhere.
     @inline(__always)
     final func checkQueue() {
         if _state.pointee.slow & SlowReason.checked != 0 { checkHolder() }

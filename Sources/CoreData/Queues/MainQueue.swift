@@ -13,10 +13,10 @@ enum MainQueue {
 
     static func mark() { _ = marked }
 
-    /// Whether the caller runs on the main queue, or on the main thread of a plain script.
+    /// Whether the caller runs on the main queue, in a block called from there, or on the main thread of a plain script.
     static var isCurrent: Bool { isMainActor || Turns.isMainHeld }
 
-    /// Whether the caller's code is the main actor's.
+    /// Whether the caller runs on the main actor.
     static var isMainActor: Bool {
         mark()
         return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread

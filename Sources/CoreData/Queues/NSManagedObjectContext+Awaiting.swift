@@ -1,4 +1,4 @@
-// Blocks that tasks await: first the context's turn, then a place.
+// Blocks that tasks await: each needs its context's turn and one of the places of `ActiveBlocks`.
 
 import CCoreDataRuntime
 import CoreDataValues
@@ -15,12 +15,14 @@ extension NSManagedObjectContext {
         if turn.isFree, case .done(let result) = await withPlace(.any, call, work) { return result }
         await turn.awaiters.enter()
         defer { turn.awaiters.leave() }
-        // A call that neither ends when its task is cancelled nor has a deadline waits until its block has run.
+        // This call has no deadline and does not end by cancellation, so the only other outcome is `isTaken`: try
+        // again.
         while true { if case .done(let result) = await withTurn(.any, call, work) { return result } }
     }
 
-    /// Runs a block of `read` on the context's queue and processes pending changes. Unlike `perform` it does not begin for a task that is
-    /// cancelled while it waits for its turn, nor when it has waited for a place for longer than the stores let wait.
+    /// Runs a block of `read` on the context's queue and processes pending changes. Unlike a block of `perform`, it
+    /// does not begin if its task is cancelled while it waits for its turn, or if it has waited for a place for longer
+    /// than `patience`.
     nonisolated(nonsending) final func performUnlessCancelled<T>(
         _ kind: ActiveBlocks.Kind, _ block: @escaping @Sendable () throws -> T
     ) async throws -> T {
@@ -41,8 +43,9 @@ extension NSManagedObjectContext {
         return try outcome.value(patience: call.patience).get()
     }
 
-    /// Takes the turn without a place, and runs a block if there is one then. If not, it waits for a place without the turn, which others
-    /// may need who have places. Who misses one or the other again and again waits for his turn in his place.
+    /// Waits for the turn, and runs a block if there is a place by then. If not, it gives the turn up, since a block
+    /// that has a place may need it, and waits for a place. A call that misses one or the other 16 times waits for its
+    /// turn inside its place.
     private nonisolated(nonsending) final func withTurn<R>(
         _ kind: ActiveBlocks.Kind, _ call: AwaitedCall, _ work: @escaping @Sendable () -> R
     ) async -> AwaitedOutcome<R> {
@@ -59,7 +62,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Waits for a place, and runs a block if the turn is free then.
+    /// Waits for a place, and runs a block if the turn is free by then.
     private nonisolated(nonsending) final func withPlace<R>(
         _ kind: ActiveBlocks.Kind, _ call: AwaitedCall, _ work: @escaping @Sendable () -> R
     ) async -> AwaitedOutcome<R> {
@@ -73,7 +76,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Waits for the turn, and runs a block if there is a place then.
+    /// Waits for the turn, and runs a block if there is a place by then.
     private nonisolated(nonsending) final func onQueue<R>(
         _ kind: ActiveBlocks.Kind, _ call: AwaitedCall, _ work: @escaping @Sendable () -> R
     ) async -> AwaitedOutcome<R> {

@@ -6,7 +6,7 @@ import Dispatch
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Whether the caller may touch the context: it runs on the context's queue or inside one of its blocks.
+    /// Whether the caller may use the context: it runs on the context's queue or inside one of the context's blocks.
     final var isHeldByCaller: Bool {
         var holder = coredata_current_holder()
         let me = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
         return concurrencyType == .mainQueueConcurrencyType && MainQueue.isCurrent
     }
 
-    /// Runs a block as the context's holder. Holders are a stack a thread, so that blocks may nest in any way.
+    /// Runs a block as the context's holder. The holders of each thread form a stack, so blocks may nest in any way.
     final func holding<T>(_ block: () throws -> T) rethrows -> T {
         var holder = coredata_holder(
             context: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), outer: coredata_current_holder())
@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block as the context's queue and waits for it. May be nested in any way.
+    /// Runs a block on the context's queue and waits for it. May be nested in any way.
     ///
     /// - Throws: what the block throws; before that, a read that failed inside a getter (`pendingReadError`).
     @preconcurrency
@@ -50,11 +50,11 @@ extension NSManagedObjectContext {
         return try takingTurn { try holding { try throwingReadErrors(block) } }
     }
 
-    /// Runs a block as the context's queue and waits for it. May be nested in any way.
+    /// Runs a block on the context's queue and waits for it. May be nested in any way.
     @preconcurrency
     public nonisolated final func performAndWait<T>(_ block: @Sendable () -> T) -> T { waitingForTurn(block) }
 
-    /// Runs a block as the context's queue and waits for it. May be nested in any way.
+    /// Runs a block on the context's queue and waits for it. May be nested in any way.
     @preconcurrency
     public nonisolated final func performAndWait(_ block: @Sendable () -> Void) { waitingForTurn(block) }
 
@@ -63,16 +63,17 @@ extension NSManagedObjectContext {
         return takingTurn { holding(block) }
     }
 
-    /// The first read that failed inside a getter: a getter cannot throw, and answered nil, zero or nothing.
+    /// The first error of a read inside a getter. A getter cannot throw; it answered nil, zero or no objects instead.
     ///
-    /// The next call that can throws it, once: a block of `perform` or `performAndWait` that throws, `save`, `fetch`, `count`.
-    /// `rollback()` and `reset()` forget it.
+    /// The next call that can throw throws it, once: a block of `perform` or `performAndWait` that throws, `save`,
+    /// `fetch`, `count`. `rollback()` and `reset()` forget it.
     public final var pendingReadError: (any Error)? {
         checkQueue()
         return readError.map(CocoaError.cancelledOr)
     }
 
-    /// A getter that could throw would have ended the block: its error comes before the block's own.
+    /// Runs a block and throws the error of a getter's read before the block's own: if getters could throw, it would
+    /// have ended the block.
     private nonisolated final func throwingReadErrors<T>(_ block: () throws -> T) throws -> T {
         let result: T
         do { result = try block() } catch {
@@ -93,9 +94,10 @@ extension NSManagedObjectContext {
 
     /// Runs a block on the context's queue, processes pending changes, and suspends the caller until then.
     ///
-    /// A caller that holds the context, code of the main actor with a main-queue context for one, runs the block at once, unless it
-    /// asks for `.enqueued`. Otherwise cancelling the caller's task ends the block's waits for a connection and the statement that
-    /// it runs; the call of the context that it was in throws `CancellationError`, and nothing of a save was written.
+    /// The block runs at once if the caller holds the context, as main-actor code does for a main-queue context, unless
+    /// it asks for `.enqueued`. Otherwise cancelling the caller's task ends the block's waits for a connection and the
+    /// statement that it runs; the context's call that was interrupted throws `CancellationError`, and a save has
+    /// written nothing.
     /// - Throws: what the block throws; before that, a read that failed inside a getter (`pendingReadError`).
     @preconcurrency
     public nonisolated(nonsending) final func perform<T>(
@@ -125,7 +127,7 @@ extension NSManagedObjectContext {
         return carried.value
     }
 
-    /// Runs a block as the context's holder, and ends the event.
+    /// Runs a block as the context's holder and processes pending changes.
     nonisolated final func carryOut<T>(_ block: () throws -> T) -> Result<T, any Error> {
         holding {
             let result = Result { try block() }
@@ -142,5 +144,5 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Carries a result that is not Sendable out of the context's queue, as Core Data's own signature does.
+/// Carries a result that is not Sendable out of the context's queue, as the signature of `perform` in Core Data allows.
 private struct Carried<Value>: @unchecked Sendable { let value: Value }

@@ -1,15 +1,15 @@
-// The kinds of contexts.
+// The concurrency types of contexts.
 
 /// How a context's work is scheduled.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    /// A context that belongs to the thread that made it. Core Data gave this kind up; making one is a misuse here.
+    /// A context that belongs to the thread that made it. Core Data has deprecated it; making one is a misuse here.
     case confinementConcurrencyType = 0
     case privateQueueConcurrencyType = 1
     case mainQueueConcurrencyType = 2
 }
 
 extension NSManagedObjectContext {
-    /// How a context's work is scheduled, in its shorter spelling.
+    /// How a context's work is scheduled, under the shorter name.
     public struct ConcurrencyType: Hashable, RawRepresentable, Sendable {
         public var rawValue: NSManagedObjectContextConcurrencyType
 
@@ -21,6 +21,6 @@ extension NSManagedObjectContext {
         public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
     }
 
-    /// A context of the kind, without coordinator or parent.
+    /// Makes a context of a concurrency type, without coordinator or parent.
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 }

@@ -9,7 +9,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Runs a block on the coordinator's queue later.
     ///
-    /// Nothing requires this: every method of a coordinator may be called from any thread.
+    /// No call requires this: every method of a coordinator may be called from any thread.
     public final func perform(_ block: @escaping @Sendable () -> Void) {
         queue.async { self.holding(block) }
     }
@@ -41,7 +41,7 @@ extension NSPersistentStoreCoordinator {
         return try block()
     }
 
-    /// Carries a request out in a context: a fetch answers the array of its results.
+    /// Executes a request in a context: a fetch answers the array of its results.
     ///
     /// - Throws: `unsupported` for a save request; save the context instead.
     public final func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
@@ -59,12 +59,12 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: IDs
 
-    /// The ID that the text of a URI was made from.
+    /// The ID whose URI has this text.
     public final func managedObjectID(for string: String) -> NSManagedObjectID? {
         URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
     }
 
-    /// The ID that the text of a URI was made from, given as UTF-8; nil where it is none of a store here.
+    /// The ID whose URI has this text in UTF-8; nil if the ID belongs to no store of this coordinator.
     ///
     /// - Parameter length: how many bytes of the text to read.
     public final func managedObjectID(fromUTF8String text: UnsafePointer<CChar>, length: Int) -> NSManagedObjectID? {
@@ -73,7 +73,7 @@ extension NSPersistentStoreCoordinator {
     }
 }
 
-/// Throws the error of a result under a `rethrows` that only `block` can justify.
+/// Throws the error of a result from a function that rethrows. Swift allows that only in a call of `block`.
 private func rethrow<T>(_ result: Result<T, any Error>, as block: () throws -> T) rethrows -> T {
     func pass(_ block: () throws -> T, _ rescue: (any Error) throws -> T) rethrows -> T {
         switch result {
@@ -84,7 +84,7 @@ private func rethrow<T>(_ result: Result<T, any Error>, as block: () throws -> T
     return try pass(block) { throw $0 }
 }
 
-/// Which coordinators the present thread runs a block of.
+/// The coordinators of which the current thread runs a block.
 final class ThreadHolders: Sendable {
     private let key = "CoreData.coordinator.holders"
 
@@ -99,7 +99,7 @@ final class ThreadHolders: Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Adds the store that a description describes, at once or, if it asks for it, on a queue in the background.
+    /// Adds the store of a description, at once or, if the description says so, on a background queue.
     ///
     /// The block is called once, with the error if there is one.
     public final func addPersistentStore(

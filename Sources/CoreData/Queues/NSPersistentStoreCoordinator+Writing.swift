@@ -1,41 +1,45 @@
-// Blocks that write and read: a context each, turns for writers, and another attempt after a conflict.
+// `write` and `read`: each block gets a context of its own, writers take turns, and a conflict leads to another
+// attempt.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Changes objects in a private-queue context of their own and saves them; again, in a new one, if another writer was faster.
+    /// Runs a block that changes objects in a new private-queue context, and saves; after a conflict it runs again in
+    /// another one.
     ///
-    /// The block may run more than once: let it change objects of its context and nothing else. Writers of one coordinator take turns
-    /// in the order in which they called, whatever their priority, and wait suspended. If the save throws 133020 or 133021, whoever
-    /// caused it, the context is dropped, and after a pause that grows from a millisecond to half a second, in which others write,
-    /// the block runs again, 10 times at most.
+    /// The block may run more than once: let it change objects of its context and nothing else. Writers of one
+    /// coordinator take turns in the order of their calls, whatever their priority, and wait suspended. If the save
+    /// throws 133020 or 133021, the context is dropped, whoever caused the conflict. After a pause that grows from a
+    /// millisecond to half a second, in which other writers go on, the block runs again, 10 times at most.
     ///
-    /// The block has no need to save. If it does, a conflict of its save counts like one of the last; once a save of its own is in a
-    /// store the block does not run again, since it would do that twice, and a later conflict is thrown.
-    /// - Returns: what the block has returned in the attempt that was saved.
-    /// - Throws: what the block throws, at once, and nothing is saved then; what the save throws, a conflict of the last attempt; a
-    ///   read that failed inside a getter; 134090 when its turn has not come within `SQLiteConnectionTimeoutOption`;
-    ///   `CancellationError` when the task is cancelled, which ends waits and pauses.
+    /// The block need not save. If it does, a conflict of its own save counts like one of the final save. Once one of
+    /// its saves is in a store, the block does not run again, since it would repeat that save; a later conflict is
+    /// thrown.
+    /// - Returns: the block's result in the attempt that was saved.
+    /// - Throws: what the block throws, at once and with nothing saved; what the save throws, including the conflict of
+    ///   the last attempt; the error of a read inside a getter; 134090 when its turn has not come within
+    ///   `SQLiteConnectionTimeoutOption`; `CancellationError` when the task is cancelled, which ends waits and pauses.
     public nonisolated(nonsending) final func write<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
         try await write(in: makeContext, block)
     }
 
-    /// Reads objects in a private-queue context of their own and answers what the block makes of them.
+    /// Runs a block that reads objects in a new private-queue context, and answers its result.
     ///
-    /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process and as many of a coordinator as
-    /// its stores have connections for. Each fetch and each fault sees what is saved when it asks the store.
-    /// - Throws: what the block throws; 134060 when the block leaves changes behind, since nobody would save them; a read that
-    ///   failed inside a getter; 134090 when it has not begun within `SQLiteConnectionTimeoutOption`; `CancellationError` when the task
-    ///   is cancelled.
+    /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process and, for
+    /// one coordinator, as many as its stores have connections for. Each fetch and each fault sees what is saved when
+    /// it asks the store.
+    /// - Throws: what the block throws; 134060 when the block leaves changes behind, since nobody would save them; the
+    ///   error of a read inside a getter; 134090 when it has not begun within `SQLiteConnectionTimeoutOption`;
+    ///   `CancellationError` when the task is cancelled.
     public nonisolated(nonsending) final func read<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
         let context = makeContext()
-        // Connections for all places: nobody waits in his place.
+        // The stores have a connection for every place, so no block waits for one while it has a place.
         guard readers.turns < NSManagedObjectContext.maximumActiveContexts else { return try await context.read(block) }
         let carried = coredata_is_observed() ? CarriedValues(observers) : nil
         return try await inTurn(readers, readers.takeTicket(), .reading) { context.readNow(carried, block) }.get()
@@ -47,7 +51,8 @@ extension NSPersistentStoreCoordinator {
         return context
     }
 
-    /// *Take the turn · run the block and save in a new context · leave the turn, pause and come again as one who came first.*
+    /// *Take the turn · run the block and save in a new context · after a conflict give up the turn, pause and retry
+    /// with the same ticket.*
     nonisolated(nonsending) final func write<T: Sendable>(
         in makeContext: @escaping @Sendable () -> NSManagedObjectContext,
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
@@ -67,7 +72,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Runs work when the turn of a ticket has come and there is a place. The next one's work follows on the same thread.
+    /// Runs work when a ticket's turn has come and there is a place. The work of the next in line follows on the same
+    /// thread.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before, 134090 if the turn does not come in time.
     private nonisolated(nonsending) func inTurn<R: Sendable>(
@@ -101,11 +107,11 @@ extension NSPersistentStoreCoordinator {
 extension NSManagedObjectContext {
     enum Attempt<T: Sendable>: Sendable {
         case saved(T)
-        /// Nothing is in a store, and another context may come through.
+        /// No store has written anything, and another context may succeed.
         case refused(any Error)
     }
 
-    /// Runs a block and saves, as the context's holder.
+    /// Runs a block and saves, on the context's queue.
     nonisolated final func attempt<T: Sendable>(
         _ carried: CarriedValues?, _ block: @Sendable (NSManagedObjectContext) throws -> T
     ) -> Result<Attempt<T>, any Error> {
@@ -130,7 +136,7 @@ extension NSManagedObjectContext {
         try await performUnlessCancelled(.reading) { try self.reading(block) }
     }
 
-    /// Runs a block of `read` as the context's holder.
+    /// Runs a block of `read` on the context's queue.
     nonisolated final func readNow<T>(
         _ carried: CarriedValues?, _ block: (NSManagedObjectContext) throws -> T
     ) -> Result<T, any Error> {
@@ -143,7 +149,8 @@ extension NSManagedObjectContext {
         return value
     }
 
-    /// An object whose row another writer has deleted is none of the block's changes.
+    /// Throws if the block changed or expects anything. An object whose row another writer deleted is no change of the
+    /// block.
     private func requireNoChanges() throws {
         let changed = tracker.objects(.dirty).filter { !$0._state.has(.inaccessible) }
         if let expected = expectations.first {

@@ -1,10 +1,10 @@
-// When a block that met a conflict runs again.
+// When a block runs again after a conflict.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
-/// When a block that met a conflict runs again.
+/// When a block runs again after a conflict.
 enum Retry {
     static let limit = 10
 
@@ -14,6 +14,6 @@ enum Retry {
             || error.code == .managedObjectConstraintMerge
     }
 
-    /// Twice as long each time, and never quite: two writers that met must not meet again.
+    /// Doubles with each retry and is partly random, so that two writers that met do not meet again.
     static func pause(before retry: Int) -> Duration { .milliseconds(1 << (retry - 1)) * Double.random(in: 0.5...1) }
 }

@@ -1,9 +1,9 @@
-// The lines in which the writers of a coordinator stand, and its readers where stores have few connections.
+// The line of a coordinator's writers, and that of its readers where stores have few connections.
 
 import Synchronization
 
-/// Gives one turn, or a few, to one block after the other, in the order of their tickets. Who waits holds no thread, and is given up when
-/// his time is over.
+/// Gives one turn, or a few, to blocks in the order of their tickets. A block that waits holds no thread, and is given
+/// up when its time is over.
 final class TurnLine: Sendable {
     private struct State {
         var taken = 0
@@ -16,16 +16,16 @@ final class TurnLine: Sendable {
 
     init(turns: Int) { count = Atomic(turns) }
 
-    /// How many may have a turn at once; those who have one keep it.
+    /// How many blocks may have a turn at once. Lowering it takes no turn away.
     var turns: Int {
         get { count.load(ordering: .relaxed) }
         set { count.store(newValue, ordering: .relaxed) }
     }
 
-    /// How many wait.
+    /// How many blocks wait.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// A place in the order of the line. Who comes again with the same ticket goes before all who came later.
+    /// A number that orders the line: a block that retries with its ticket goes before all that came later.
     func takeTicket() -> Int {
         state.withLock { state in
             defer { state.nextTicket += 1 }
@@ -37,7 +37,7 @@ final class TurnLine: Sendable {
 
     func enter(_ block: AwaitedBlock, _ ticket: Int) -> Entry {
         let entry: Entry = state.withLock { state in
-            // Who is cancelled from here on is found among the waiting.
+            // A call that is cancelled from here on is found among the waiting.
             if block.call.isOver { return .isCancelled }
             guard state.taken < turns else {
                 block.call.waits()
@@ -59,7 +59,7 @@ final class TurnLine: Sendable {
         return deadline
     }
 
-    /// Ends a turn; the one that answers has the next.
+    /// Ends a turn and answers the block that has it next.
     func leave() -> AwaitedBlock? {
         state.withLock { state in
             if state.taken <= turns, let next = state.waiting.removeFirst() { return next }
@@ -68,6 +68,6 @@ final class TurnLine: Sendable {
         }
     }
 
-    /// Takes a block that waits out of the line.
+    /// Removes a waiting block from the line.
     func remove(_ ticket: Int) -> AwaitedBlock? { state.withLock { $0.waiting.remove(ticket) } }
 }

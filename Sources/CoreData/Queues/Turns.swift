@@ -1,34 +1,33 @@
-// Who waits for whose queue: contexts that wait for each other take turns instead of hanging.
+// Which context waits for whose queue: contexts that wait for each other take turns and do not deadlock.
 
 import CCoreDataRuntime
 import Foundation
 
-/// The waits of threads that hold one context and wait for another one's queue.
+/// Records which threads hold one context and wait for another one's queue.
 ///
-/// A child waits for its parent whenever it reads or saves, and a block of the parent may wait for the child.
-/// Whoever would close such a circle runs at once, without the queue: the thread that has the queue is
-/// waiting for the caller, so nobody else can touch the context meanwhile. A thread that holds nothing waits
-/// for a queue as ever.
+/// A child waits for its parent whenever it reads or saves, and a block of the parent may wait for the child. A caller
+/// whose wait would close such a cycle runs at once, without the queue: the thread that has the queue waits for this
+/// caller, so nobody else can use the context meanwhile. A thread that holds nothing just waits for the queue.
 enum Turns {
-    /// Under a lock of the system's threads, which the thread sanitizer knows.
+    /// Protected by an `NSLock`, which the thread sanitizer knows.
     private final class Waits: @unchecked Sendable {
         private let lock = NSLock()
-        /// What the main queue waits for; all main-queue contexts share it.
+        /// The context that the main queue waits for; all main-queue contexts share it.
         var main: NSManagedObjectContext?
 
         func withLock<R>(_ body: (Waits) -> R) -> R { lock.withLock { body(self) } }
     }
     private static let waits = Waits()
 
-    /// Stands among a thread's holders for the main queue. A block that runs on another queue by `sync` sees
-    /// the queue's specifics, not those of the main queue that waits for it.
+    /// Represents the main queue among a thread's holders. A block that the main queue runs on another queue by `sync`
+    /// sees the specifics of that queue, not those of the main queue.
     private final class MainHolder: Sendable {}
     private static let mainHolder = MainHolder()
     static var mainMark: UnsafeRawPointer {
         UnsafeRawPointer(Unmanaged.passUnretained(mainHolder).toOpaque())
     }
 
-    /// Whether the caller came here from the main queue.
+    /// Whether the caller runs inside a block that was called from the main queue.
     static var isMainHeld: Bool {
         var holder = coredata_current_holder()
         guard holder != nil else { return false }
@@ -40,7 +39,7 @@ enum Turns {
         return false
     }
 
-    /// Runs a block that remembers that its caller has the main queue.
+    /// Runs a block, and records that its caller is on the main queue.
     fileprivate static func holdingMain<T>(_ block: () throws -> T) rethrows -> T {
         guard MainQueue.isCurrent else { return try block() }
         var holder = coredata_holder(context: mainMark, outer: coredata_current_holder())
@@ -51,7 +50,7 @@ enum Turns {
         }
     }
 
-    /// A wait that was written down.
+    /// A recorded wait.
     struct Wait {
         fileprivate var former: [(holder: NSManagedObjectContext, awaited: NSManagedObjectContext?)] = []
         fileprivate var holdsMain = false
@@ -65,7 +64,7 @@ enum Turns {
         }
     }
 
-    /// Writes down that the caller waits for a context; nil if the context's holder waits for the caller.
+    /// Records that the caller waits for a context; nil if the context's holder waits for the caller.
     static func wait(for target: NSManagedObjectContext) -> Wait? {
         waits.withLock { waits -> Wait? in
             guard !waitsForCaller(target, waits) else { return nil }
@@ -89,7 +88,7 @@ enum Turns {
 
     private static func waitsForCaller(_ target: NSManagedObjectContext, _ waits: Waits) -> Bool {
         var awaited = target.concurrencyType == .mainQueueConcurrencyType ? waits.main : target.awaited
-        // No chain of waits is longer than the threads that libdispatch has.
+        // A chain of waits is no longer than libdispatch has threads.
         for _ in 0..<1024 {
             guard let context = awaited else { return false }
             if context.isHeldByCaller { return true }
@@ -114,13 +113,13 @@ enum Turns {
 }
 
 extension NSManagedObjectContext {
-    /// Runs a block as the context's holder, at once if the caller is that.
+    /// Runs a block as the context's holder, at once if the caller holds it already.
     final func hold<T>(_ body: () throws -> T) rethrows -> T {
         if isHeldByCaller { return try holding(body) }
         return try takingTurn { try holding(body) }
     }
 
-    /// Runs a block at once if the context is free, else waits for its queue.
+    /// Runs a block at once if the context is free, else on its queue.
     final func takingTurn<T>(_ body: () throws -> T) rethrows -> T {
         if turn.enter() {
             defer { turn.leave() }

@@ -1,13 +1,13 @@
-// Those who wait, by their tickets.
+// Callers that wait, by their tickets.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// Those who wait, by their tickets. Who leaves does so without a trace.
+/// Callers that wait, by their tickets. A caller that leaves is no longer stored anywhere.
 struct Waiting<Caller> {
     private var callers: [Int: Caller] = [:]
-    /// Nobody with a lower ticket waits, and nobody with this one or a higher.
+    /// Contains the tickets of all that wait; those at its ends may have left.
     private var range = 0..<0
 
     var count: Int { callers.count }
@@ -29,17 +29,17 @@ struct Waiting<Caller> {
         }
     }
 
-    /// Takes out the one with the lowest ticket.
+    /// Removes the caller with the lowest ticket.
     mutating func removeFirst() -> Caller? { first.flatMap { remove($0) } }
 }
 
 extension Waiting<AwaitedBlock> {
-    /// Takes out those whose time is over, in the order of their tickets.
+    /// Removes the blocks whose time is over, in the order of their tickets.
     mutating func removeLate(at now: UInt64) -> [AwaitedBlock] {
         let late = callers.filter { $0.value.call.deadline.map { $0 <= now } ?? false }.keys.sorted()
         return late.compactMap { remove($0) }
     }
 
-    /// When the time of the first of them is over.
+    /// The earliest time at which a block is to be given up.
     var deadline: UInt64? { callers.values.compactMap(\.call.deadline).min() }
 }

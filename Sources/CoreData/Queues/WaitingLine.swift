@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// Gives a number of places to tasks, in the order in which they came. Who waits holds no thread.
+/// Gives a number of places to tasks in the order in which they come. A task that waits holds no thread.
 final class WaitingLine: Sendable {
     private struct State {
-        /// While there are any, nobody waits.
+        /// While it is above 0, nobody waits.
         var free: Int
         var waiting = Waiting<UnsafeContinuation<Bool, Never>>()
         var nextTicket = 0
@@ -14,9 +14,9 @@ final class WaitingLine: Sendable {
 
     init(places: Int) { state = Mutex(State(free: places)) }
 
-    /// Whether somebody has the last place.
+    /// Whether all places are taken.
     var isTaken: Bool { state.withLock { $0.free == 0 } }
-    /// How many wait.
+    /// How many tasks wait.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     private func takeTicket() -> Int {
@@ -45,7 +45,7 @@ final class WaitingLine: Sendable {
     private nonisolated(nonsending) func wait(_ ticket: Int, endsWhenCancelled: Bool) async -> Bool {
         await withUnsafeContinuation { (caller: UnsafeContinuation<Bool, Never>) in
             let answer: Bool? = state.withLock { state in
-                // Who is cancelled from here on is found among the waiting.
+                // A task that is cancelled from here on is found among the waiting.
                 if endsWhenCancelled, Task.isCancelled { return false }
                 if state.free > 0 {
                     state.free -= 1
@@ -58,7 +58,7 @@ final class WaitingLine: Sendable {
         }
     }
 
-    /// Hands the place to the caller who has waited longest.
+    /// Hands the place to the task that has waited longest.
     func leave() {
         let next = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
             if let first = state.waiting.removeFirst() { return first }

@@ -1,10 +1,10 @@
-// Fetched properties: read by a fetch, kept until the object becomes a fault.
+// Fetched properties: fetched at the first read and kept until the object becomes a fault.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// What a fetched property found. It holds keys, no objects, so that it forms no cycle (I-4).
+/// What a fetched property found. It holds keys, not objects, so that it forms no cycle (I-4).
 final class FetchedObjects {
     private enum Member {
         case saved(ObjectKey)
@@ -17,7 +17,7 @@ final class FetchedObjects {
         members = objects.map { $0._state.has(.persistent) ? .saved($0._state.key) : .unsaved(Weak(object: $0)) }
     }
 
-    /// The objects in the order found; nil when one that was not saved is gone.
+    /// The objects in the order of the fetch; nil if an unsaved one is gone.
     func objects(in context: NSManagedObjectContext) -> [NSManagedObject]? {
         var objects: [NSManagedObject] = []
         for (place, member) in members.enumerated() {
@@ -34,9 +34,9 @@ final class FetchedObjects {
 }
 
 extension NSManagedObject {
-    /// The objects of a fetched property, by its place among the entity's. Fetches at the first read.
+    /// The objects of a fetched property, given by its index in the entity. The first read fetches them.
     ///
-    /// A fetch that fails answers nothing, and the context keeps the error (DESIGN §7).
+    /// If the fetch fails there are none, and the context keeps the error (`pendingReadError`).
     final func fetchedObjects(at index: Int) -> [NSManagedObject] {
         guard let context = managedObjectContext else { return [] }
         if let known = fetchedState(index)?.objects(in: context) { return known }

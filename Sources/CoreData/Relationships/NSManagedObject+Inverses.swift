@@ -1,4 +1,4 @@
-// Writing relationships: whichever side is written, the other follows at once (I-3).
+// Writing relationships: whichever side is written, its inverse follows at once (I-3).
 
 import CoreDataValues
 import Foundation
@@ -6,14 +6,14 @@ import Foundation
 extension NSManagedObject {
     // MARK: To-one
 
-    /// Sets a to-one and keeps its inverse.
+    /// Sets a to-one and its inverse.
     final func setTarget(_ slot: Int, _ new: NSManagedObject?) {
         if let new { check(new, fits: relationship(at: slot)) }
         if _state.isFault { fireUnseen(writing: slot) }
         replaceTarget(slot, target(at: slot), new)
     }
 
-    /// Sets a to-one whose present target is known.
+    /// Sets a to-one and its inverse, for a caller who knows the present target.
     final func replaceTarget(_ slot: Int, _ old: NSManagedObject?, _ new: NSManagedObject?) {
         guard let back = _state.info.slotInverses[slot], old !== new, !_state.has(.waking) else {
             if old === new, let new { return stateTarget(slot, new) }
@@ -27,7 +27,7 @@ extension NSManagedObject {
             new?.link(self, toMany: index)
         case .slot(let opposite):
             writeTarget(slot, new, old)
-            // An object that was its own other end is written already.
+            // An object that was its own target is written already.
             if old !== self || opposite != slot { old?.leaves(self, opposite) }
             if let new {
                 if new._state.isFault { new.fireUnseen() }
@@ -39,23 +39,24 @@ extension NSManagedObject {
         }
     }
 
-    /// Parts one side of a one-to-one from an object that has named it until now. An object that was its own other side names the new
-    /// one already.
+    /// Clears a to-one side of a one-to-one that led to an object until now. An object that was its own target has the
+    /// new one already.
     final func leaves(_ other: NSManagedObject, _ slot: Int) {
         if _state.isFault { fireUnseen() }
         if target(at: slot) === other { writeTarget(slot, nil) } else if other !== self { restateTarget(slot) }
     }
 
-    /// Puts a target among the changes that is the present one already. The two sides of a pair say different things, so another
-    /// writer has changed one since it was read: the save must look whether this one is as it was, also when it is read again, or
-    /// when an undo took the change back and a redo brought it. An undo itself writes the sides one after the other.
+    /// Writes the present target of a to-one as a change. The two sides of the pair disagree, so another writer has
+    /// changed one since it was read. The save must then compare this row, also if it is read again before, or if an
+    /// undo takes the change back and a redo restores it. An undo writes the two sides one after the other and needs
+    /// none of this.
     final func restateTarget(_ slot: Int) {
         guard let context = managedObjectContext, context.tracker.isReplaying != true else { return }
         writeTarget(slot, target(at: slot))
         context.detectConflicts(for: self)
     }
 
-    /// Whether a to-one of a pair is among the changes, also if it says what the row says.
+    /// Whether the changes contain a to-one with an inverse, even with the same target as the row.
     final var statesTarget: Bool {
         guard let overlay = _state.overlay else { return false }
         return _state.info.slotInverses.indices.contains { slot in
@@ -64,10 +65,10 @@ extension NSManagedObject {
         }
     }
 
-    /// Writes one to-one slot and nothing else.
+    /// Writes one to-one slot without its inverse.
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?) { writeTarget(slot, new, target(at: slot)) }
 
-    /// The same for a caller who knows the target that goes.
+    /// Writes one to-one slot without its inverse, for a caller who knows the present target.
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?, _ old: NSManagedObject?) {
         let state = _state
         if !state.has(.gone), let context = state.identityMap?.context {
@@ -85,7 +86,7 @@ extension NSManagedObject {
 
     // MARK: To-many
 
-    /// Takes a member in and keeps the inverse.
+    /// Adds a member and sets its inverse.
     final func addMember(_ index: Int, _ member: NSManagedObject) {
         let relationship = relationship(toMany: index)
         check(member, fits: relationship)
@@ -139,7 +140,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts the present members of an ordered to-many into the order of a list; those that are not in it come last.
+    /// Puts the present members of an ordered to-many into the order of a list; members that are not in it come last.
     final func arrange(
         _ index: Int, _ present: ContiguousArray<NSManagedObject>, as list: ContiguousArray<NSManagedObject>
     ) {
@@ -156,7 +157,7 @@ extension NSManagedObject {
         didChangeRelationship()
     }
 
-    /// Writes a pair that no to-one keeps: into this side and, if there is an inverse, into the other.
+    /// Makes or ends a pair that no to-one stores: on this side and, if there is an inverse, on the other.
     final func writeLink(_ index: Int, _ member: NSManagedObject, added: Bool) {
         let relationship = relationship(toMany: index)
         let opposite = relationship.inverse.flatMap { _state.info.schema[$0].toManyIndex }
@@ -170,7 +171,7 @@ extension NSManagedObject {
         if added { member.link(self, toMany: opposite) } else { member.unlink(self, toMany: opposite) }
     }
 
-    /// Takes a member into one side only.
+    /// Adds a member on this side only.
     final func link(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered { putLast(member, in: members, at: index) }
@@ -179,7 +180,8 @@ extension NSManagedObject {
         didChangeRelationship()
     }
 
-    /// While members only come last or go, the stored order and they are the order: nobody needs to be read for it.
+    /// Puts a new member last. While members only come last or go, the order is the stored order followed by the added
+    /// members, and nothing has to be read for it.
     private func putLast(_ member: NSManagedObject, in members: ToMany, at index: Int) {
         if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) || returnsToEnd(member, in: members)
         {
@@ -190,7 +192,7 @@ extension NSManagedObject {
         if !mayStand || !members.isOrdered(member) { members.appendToOrder(member) }
     }
 
-    /// Whether an undo or redo brings back the last of the stored members: where it is stored is its place again.
+    /// Whether an undo or redo restores the last of the stored members, whose stored place is its place again.
     private func returnsToEnd(_ member: NSManagedObject, in members: ToMany) -> Bool {
         members.added.isEmpty && _state.identityMap?.context?.tracker.isReplaying == true
             && members.isStoredLast(member, store: _state.pointee.store)
@@ -200,7 +202,8 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         let isOrdered = relationship(toMany: index).isOrdered
         if isOrdered {
-            // What goes leaves the others in order; a place among those that are left is found by looking for each that went.
+            // The others stay in order. But finding a place among them costs a search for each member that went, so
+            // after a few of these a list is made.
             if !members.hasOrder, max(members.removed.count, members.added.gaps) >= ToMany.unlisted,
                 !members.isLastAdded(member)
             {
@@ -213,7 +216,7 @@ extension NSManagedObject {
         didChangeRelationship()
     }
 
-    /// Gives an ordered to-many an order of its own, which is then changed in place.
+    /// Gives an ordered to-many a list of its order, in which later changes are made.
     private func openOrder(of members: ToMany, at index: Int) {
         if !members.hasOrder { members.setOrder(ContiguousArray(membersToWrite(at: index))) }
     }
@@ -234,7 +237,7 @@ extension NSManagedObject {
         // Only an undo needs places.
         guard relationship(toMany: index).isOrdered, _state.identityMap?.context?.undoManager != nil else { return }
         log {
-            // Where a link puts it again.
+            // A link puts it back last anyway.
             if let members = toManyState(index), !members.hasOrder {
                 if members.isLastAdded(member) { return nil }
                 if members.isFault, !members.isChanged, members.isStoredLast(member, store: _state.pointee.store) {
@@ -246,13 +249,14 @@ extension NSManagedObject {
         }
     }
 
-    /// Undoing a member's insertion takes it out of the to-manys that its own side leads to, and of no other.
+    /// Logs that a member came or went, unless undoing the member's insertion takes it back anyway, as it does where
+    /// there is an inverse.
     final func logLink(_ index: Int, _ member: NSManagedObject, added: Bool) {
         guard !member._state.has(.fresh) || relationship(toMany: index).inverse == nil else { return }
         log { .link(self, toMany: Int32(index), member: member, added: added) }
     }
 
-    /// Logs a change of a relationship, unless undoing this object's insertion will take it back anyway.
+    /// Logs a change of a relationship, unless undoing the insertion of this object takes it back anyway.
     final func log(_ change: () -> GraphChange?) {
         guard !_state.has(.fresh), !_state.has(.gone), let context = _state.identityMap?.context,
             context.tracker.isLogging, context.tracker.origin.isNoticed, let change = change()
@@ -261,7 +265,7 @@ extension NSManagedObject {
         if context.tracker.hasDeletionLogs { context.tracker.noteChange() }
     }
 
-    /// Empties all relationships, so that nothing points at an object that is going.
+    /// Clears all relationships, so that nothing leads to an object that leaves.
     final func tearDownRelationships() {
         for slot in 0..<_state.info.layout.slotCount where _state.info.slotRelationships[slot] != nil {
             if target(at: slot) != nil { setTarget(slot, nil) }
@@ -269,7 +273,7 @@ extension NSManagedObject {
         for index in 0..<_state.info.entity.toMany.count { setMembers(index, []) }
     }
 
-    /// Ends the pairs that were made here and not saved: there will be no row for them to lead to.
+    /// Ends unsaved pairs, since there will be no row that they could lead to.
     final func leavePendingPairs() {
         for slot in 0..<_state.info.layout.slotCount where _state.info.slotRelationships[slot] != nil {
             guard _state.overlay?.isPresent(slot) == true, target(at: slot) != nil else { continue }

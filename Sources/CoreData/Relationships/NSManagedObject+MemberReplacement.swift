@@ -1,11 +1,11 @@
-// Replacing all members of a to-many at once: what differs is written, on both sides, and nothing else.
+// Replacing all members of a to-many: only the differences are written, on both sides.
 
 import CoreDataValues
 
 extension NSManagedObject {
     /// Replaces all members. An ordered relationship takes the order of `new`; repetitions count once.
     ///
-    /// Only members that come or go are written, with their other side.
+    /// Only members that come or go are written, with their inverse.
     final func setMembers(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
         if _state.has(.waking) { return setMembersSilently(index, new) }
         let relationship = relationship(toMany: index)
@@ -29,9 +29,9 @@ extension NSManagedObject {
         relationship.inverse.map { _state.info.schema[$0] }
     }
 
-    /// An ordered to-many is written once as a whole: member by member, each step would search all the others.
+    /// Replaces the members of an ordered to-many as a whole: one by one, each step would search all the others.
     ///
-    /// The former order is logged first, so that an undo puts it back last, when all members are there again.
+    /// The former order is logged first, so that an undo restores it last, when all members are back.
     private func replaceOrder(
         _ index: Int, _ gone: ContiguousArray<NSManagedObject>, _ came: ContiguousArray<NSManagedObject>,
         _ order: ContiguousArray<NSManagedObject>
@@ -52,7 +52,7 @@ extension NSManagedObject {
         didChangeRelationship()
     }
 
-    /// Writes the other side of a member that goes.
+    /// Clears the inverse of a member that goes.
     private func release(_ member: NSManagedObject, _ index: Int, from opposite: PropertyPlace?) {
         switch opposite {
         case .slot(let slot):
@@ -61,7 +61,7 @@ extension NSManagedObject {
             member.restateTarget(slot)
         case .toMany(let back):
             let isOther = member !== self || back != index
-            // Before the link, so that an undo puts it back after.
+            // Logged before the link, so that an undo restores the place after it.
             if isOther { member.logPosition(of: self, toMany: back) }
             logLink(index, member, added: false)
             if isOther { member.unlink(self, toMany: back) }
@@ -70,7 +70,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes members that come out of the orders of their former owners, each of which is written once.
+    /// Removes members that come from the orders of their former owners, writing each owner once.
     private func leaveFormerOwners(_ came: ContiguousArray<NSManagedObject>, _ index: Int, at opposite: PropertyPlace?)
     {
         guard case .slot(let slot) = opposite else { return }
@@ -90,12 +90,12 @@ extension NSManagedObject {
         }
     }
 
-    /// Writes the other side of a member that comes; it has left its former owner.
+    /// Sets the inverse of a member that comes and has left its former owner.
     private func linkBack(_ member: NSManagedObject, _ index: Int, at opposite: PropertyPlace?) {
         switch opposite {
         case .slot(let slot):
             if member.target(at: slot) === self {
-                // Only its own side knew of it. Logged, so that an undo takes it out again.
+                // Only the member's side had the pair. Logged, so that an undo removes the member again.
                 logLink(index, member, added: true)
                 member.restateTarget(slot)
             } else {
@@ -109,7 +109,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Replaces the members on this side only, unseen by undo and change tracking: what primitive setters do.
+    /// Replaces the members on this side only, without undo and change tracking, as primitive setters do.
     final func setMembersSilently(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
         let relationship = relationship(toMany: index)
         for member in new { check(member, fits: relationship) }

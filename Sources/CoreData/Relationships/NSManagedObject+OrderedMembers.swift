@@ -1,4 +1,4 @@
-// Ordered to-manys as ordered sets: live ones, copies, and what generated classes write.
+// Ordered to-manys as ordered sets: live sets, copies, and the writes of generated classes.
 
 import CoreDataValues
 import Foundation
@@ -19,19 +19,20 @@ extension NSManagedObject {
     private final func openOrderedSet(_ index: Int) -> NSMutableOrderedSet {
         checkQueue()
         if let open = _state.identityMap?.context?.openSet(of: self, index) { return open }
-        // It may be asked for in order to write: what is read now counts as read by the program once it asks the set.
+        // The caller may want to write only: what is read here counts as read by the program once it asks the set for
+        // members.
         if _state.isFault { fireUnseen() }
         let made = MutableOrderedMembers(of: self, index)
         made.follow()
         return made
     }
 
-    /// For generated classes: the members of an ordered to-many, which do not follow later changes.
+    /// For generated classes: a copy of the members of an ordered to-many, which later changes leave alone.
     public final func _orderedSet(_ index: Int) -> NSOrderedSet {
         NSOrderedSet(array: shownMembers(at: ownToMany(index)))
     }
 
-    /// Puts members into an ordered to-many, the first at a place. Objects that are members stay where they are.
+    /// Inserts members into an ordered to-many from a place on. Objects that are members already stay where they are.
     public final func _insert(_ objects: some Sequence<some NSManagedObject>, toMany index: Int, at place: Int) {
         let index = ownToMany(index)
         var new: ContiguousArray<NSManagedObject> = []
@@ -44,13 +45,13 @@ extension NSManagedObject {
         setMembers(index, order)
     }
 
-    /// Takes the member at a place out of an ordered to-many.
+    /// Removes the member at a place from an ordered to-many.
     public final func _remove(at place: Int, toMany index: Int) {
         let index = ownToMany(index)
         removeMember(index, toManyState(index)?.order?[place] ?? membersToWrite(at: index)[place])
     }
 
-    /// Puts another member in the place of one.
+    /// Replaces the member at a place by another object.
     public final func _replace(at place: Int, toMany index: Int, with object: NSManagedObject) {
         let index = ownToMany(index)
         var members = ContiguousArray(membersToWrite(at: index))
@@ -58,7 +59,7 @@ extension NSManagedObject {
         setMembers(index, members)
     }
 
-    /// Takes a member in at a place.
+    /// Adds a member at a place.
     final func insertMember(_ index: Int, _ object: NSManagedObject, at place: Int) {
         addMember(index, object)
         if place < countOfMembers(at: index) - 1 { move(object, toMany: index, to: place) }

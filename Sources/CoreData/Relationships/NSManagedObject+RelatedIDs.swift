@@ -1,12 +1,12 @@
-// The objects at the other end of a relationship, by their IDs.
+// The IDs of a relationship's targets.
 
 import CoreDataValues
 
 extension NSManagedObject {
-    /// The IDs of a relationship's targets, unsaved changes included; of an ordered one in order.
+    /// The IDs of a relationship's targets, with unsaved changes; those of an ordered relationship in order.
     ///
-    /// A to-one costs nothing, a to-many that was not read yet one statement; the targets' own values are not read if they are
-    /// faults. A key that is no relationship is a misuse.
+    /// A to-one costs nothing, a to-many that was not read yet one statement. Targets that are faults stay faults. A
+    /// key that is not a relationship is a misuse.
     public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
         checkQueue()
         switch place(of: key) {

@@ -45,7 +45,8 @@ extension NSManagedObject {
     /// The target as last read or saved.
     final func committedTarget(at slot: Int) -> NSManagedObject? { readTarget(at: slot, isPresent: false) }
 
-    /// - Parameter isPresent: Whether it is what `awakeFromFetch` has set.
+    /// - Parameter isPresent: whether to answer the present target: firing a fault may let `awakeFromFetch` set another
+    ///   one.
     @inline(__always)
     private func readTarget(at slot: Int, isPresent: Bool) -> NSManagedObject? {
         let state = _state
@@ -73,7 +74,8 @@ extension NSManagedObject {
         return context.object(for: context.currentKey(key, of: self, slot))
     }
 
-    /// The entity of the row that a to-one points at: the tag's, or the destination if it has no sub-entities.
+    /// The entity of the row that a to-one points at: that of the tag beside it, or the destination if this has no
+    /// sub-entities.
     final func targetEntity(at slot: Int, _ row: UnsafeMutablePointer<UInt64>) -> UInt16 {
         let destinations = relationship(at: slot).destinations
         guard destinations.count > 1, row.isPresent(slot + 1) else { return destinations.lowerBound }
@@ -90,10 +92,10 @@ extension NSManagedObject {
             ? key : _state.identityMap?.context?.currentKey(key, of: self, slot) ?? key
     }
 
-    /// Keeps a target alive with its source: only along relationships that cannot form a cycle (I-4).
+    /// Keeps a target alive as long as its source: only along relationships that cannot form a cycle (I-4).
     private func cache(_ target: NSManagedObject, at slot: Int) { cacheBesideRow(target, at: slot) }
 
-    /// What is kept for a slot beside the row: a target, or the value of a transformable attribute.
+    /// The object kept beside the row for a slot: a target, or the value of a transformable attribute.
     final func cachedBesideRow(_ slot: Int) -> AnyObject? {
         let state = _state
         if let first = state.pointee.target, Int(state.pointee.targetSlot) == slot {
@@ -103,7 +105,7 @@ extension NSManagedObject {
         return Unmanaged<AnyObject>.fromOpaque(other).takeUnretainedValue()
     }
 
-    /// Keeps an object until the row goes.
+    /// Keeps an object for a slot until the row goes.
     final func cacheBesideRow(_ target: AnyObject, at slot: Int) {
         let state = _state
         if state.pointee.target == nil {
@@ -128,7 +130,7 @@ extension NSManagedObject {
 
     // MARK: To-many
 
-    /// What is known of a to-many, nil when nothing is.
+    /// The state of a to-many; nil if nothing is known of it.
     final func toManyState(_ index: Int) -> ToMany? {
         guard let members = _state.pointee.toMany?[index] else { return nil }
         return Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue()
@@ -137,7 +139,7 @@ extension NSManagedObject {
     final func makeToManyState(_ index: Int) -> ToMany {
         if let existing = toManyState(index) { return existing }
         let place = makeRelationshipState()
-        // The members of a transient relationship are nowhere but here.
+        // No store has the members of a transient relationship.
         let isStored = _state.has(.persistent) && !relationship(toMany: index).description.isTransient
         let made = ToMany(base: isStored ? .fault : .keys([]))
         place[index] = UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque())
@@ -145,7 +147,7 @@ extension NSManagedObject {
         return made
     }
 
-    /// The places for what is kept of relationships, made when missing.
+    /// The memory for the state of relationships, allocated if missing.
     final func makeRelationshipState() -> UnsafeMutablePointer<UnsafeRawPointer?> {
         if let existing = _state.pointee.toMany { return existing }
         let count = _state.info.relationshipStateCount
@@ -155,7 +157,7 @@ extension NSManagedObject {
         return memory
     }
 
-    /// All to-many states that exist.
+    /// Calls `body` with the state of each to-many that has one.
     final func forEachToMany(_ body: (Int, ToMany) -> Void) {
         guard let toMany = _state.pointee.toMany else { return }
         for index in 0..<_state.info.entity.toMany.count {
@@ -188,25 +190,25 @@ extension NSManagedObject {
         return present
     }
 
-    /// The same for a write: rows that are read for it do not count as read by the program.
+    /// The present members for a write: rows that are read for it do not count as read by the program.
     final func membersToWrite(at index: Int) -> [NSManagedObject] {
         guard let context = _state.identityMap?.context else { return members(at: index) }
         return context.unseen { members(at: index) }
     }
 
-    /// The same for the program: as any value is, they are read with the row of a fault.
+    /// The present members for the program: they are read together with the row of a fault.
     final func shownMembers(at index: Int) -> [NSManagedObject] {
         if _state.isFault { fire() }
         return members(at: index)
     }
 
-    /// The members as last read or saved; reads them if they are a fault.
+    /// The members as last read or saved. A fault is read.
     final func committedMembers(at index: Int) -> [NSManagedObject] {
         let members = makeToManyState(index)
         guard let context = readMembers(members, index) else { return [] }
         let found: [NSManagedObject]
         let readsUnseen = context.readsUnseen
-        // Rows that the program has read before stay read.
+        // Rows count as read by the program once it has read them.
         if readsUnseen { context.readsUnseen = members.isUnseen } else { members.isUnseen = false }
         defer { context.readsUnseen = readsUnseen }
         switch members.base {
@@ -221,8 +223,8 @@ extension NSManagedObject {
         return found
     }
 
-    /// Whether an object is a member now. Asks the store only if both rows exist already, and the other side does not tell; reads
-    /// the members when it is asked often.
+    /// Whether an object is a member now. Asks the store only for two saved objects if the other side does not tell;
+    /// after many questions it reads the members.
     final func isMember(_ object: NSManagedObject, at index: Int) -> Bool {
         let members = makeToManyState(index)
         if members.hasOrder { return members.isOrdered(object) }
@@ -241,7 +243,8 @@ extension NSManagedObject {
         return members.held(object._state.key, store: _state.pointee.store)
     }
 
-    /// What the other side of a many-to-many knows of a pair that is not pending; nil when it is not read either.
+    /// Whether the other side of a many-to-many, as last read or saved, has a pair; nil if that side was not read
+    /// either.
     private func hasOwner(_ owner: NSManagedObject, byInverseOf index: Int, _ context: NSManagedObjectContext) -> Bool?
     {
         guard let inverse = owner.relationship(toMany: index).inverse, !context.isChild,
@@ -251,7 +254,7 @@ extension NSManagedObject {
         return theirs.isFault ? nil : theirs.held(owner._state.key, store: owner._state.pointee.store)
     }
 
-    /// Reads the members if they are a fault, or if their rows may be old; answers the context, nil if there is none.
+    /// Reads the members if they are a fault or their rows may be old. Answers the context, nil if there is none.
     final func readMembers(_ members: ToMany, _ index: Int) -> NSManagedObjectContext? {
         guard let context = _state.identityMap?.context else { return nil }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
@@ -259,7 +262,7 @@ extension NSManagedObject {
         return context
     }
 
-    /// Where a member of an ordered to-many stands, without an object made of any other.
+    /// The place of a member of an ordered to-many, found without making objects of the others.
     final func position(of member: NSManagedObject, toMany index: Int) -> Int? {
         let (members, store) = (makeToManyState(index), _state.pointee.store)
         if members.hasOrder { return members.place(of: member) }
@@ -270,7 +273,7 @@ extension NSManagedObject {
         }
         let gone = members.removed.objects.map { members.storedPlace(of: $0._state.key, store: store) }
         guard let place = members.storedPlace(of: member._state.key, store: store), !gone.contains(nil) else {
-            // A key that a context above has replaced since.
+            // A context above has replaced a key since.
             return self.members(at: index).lastIndex { $0 === member }
         }
         return gone.contains(place) ? nil : place - gone.count { ($0 ?? place) < place }

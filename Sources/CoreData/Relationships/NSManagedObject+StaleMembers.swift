@@ -1,12 +1,13 @@
-// Members that were read at another time than the other sides of their pairs: what a write makes of both (I-3).
+// Members that were read at another time than the inverse sides of their pairs, and how a write makes both agree (I-3).
 
 import CoreDataValues
 
 extension NSManagedObject {
-    /// Makes the members as read say of one what its own side has said until now.
+    /// Corrects the stored members of a to-many so that, for one member, they agree with what its own side said before
+    /// this write.
     ///
-    /// Another writer may have saved the pair between the two reads. What is written then is a change of both sides: both say the
-    /// same at once, the save compares both rows, and a pair that is named from one side only is named.
+    /// Another writer may have saved the pair between the two reads. The write then becomes a change of both sides:
+    /// they agree at once, the save compares both rows, and the pair is written even if only one side had it.
     final func correct(_ members: ToMany, for member: NSManagedObject, isStored: Bool) {
         guard _state.has(.persistent), let context = _state.identityMap?.context else { return }
         compare(members, context)
@@ -14,14 +15,14 @@ extension NSManagedObject {
         members.correct(member._state.key, isStored, store: _state.pointee.store)
     }
 
-    /// Forgets what was added or removed here and is so in the members that were read afterwards.
+    /// Forgets additions and removals that the members read since reflect already.
     final func compare(_ members: ToMany, _ context: NSManagedObjectContext?) {
         context?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         members.compare(store: _state.pointee.store)
     }
 
-    /// Takes in a member whose to-one leads here although the members as read lack it. Answers whether it was so. An undo writes
-    /// the sides one after the other.
+    /// Adds a member whose to-one leads here although the members as read lack it, and answers whether it did. An undo
+    /// does not: it writes the sides one after the other.
     @discardableResult
     final func admit(_ member: NSManagedObject, toMany index: Int, _ slot: Int) -> Bool {
         guard toManyState(index)?.isFault == false, _state.identityMap?.context?.tracker.isReplaying != true,
@@ -33,7 +34,7 @@ extension NSManagedObject {
         return true
     }
 
-    /// Writes a to-one as it is, and its other side if that says something else.
+    /// Writes the present target of a to-one as a change, and the other side if it disagrees.
     final func stateTarget(_ slot: Int, _ target: NSManagedObject) {
         let place = _state.has(.waking) ? nil : _state.info.slotInverses[slot]?.place
         if case .toMany(let index) = place, target.admit(self, toMany: index, slot) { return }
@@ -47,13 +48,13 @@ extension NSManagedObject {
         former?.leaves(target, slot)
     }
 
-    /// Whether an object is one of this context and of an entity that a to-many leads to.
+    /// Whether an object belongs to this context and to an entity that a to-many leads to.
     final func mayHold(_ other: NSManagedObject, at index: Int) -> Bool {
         other._state.pointee.identityMap == _state.pointee.identityMap
             && relationship(toMany: index).accepts(other._state.pointee.entity)
     }
 
-    /// What the other side of a many-to-many says of a pair; nil when it was not read.
+    /// Whether the other side of a many-to-many has a pair; nil if that side was not read.
     final func isMember(of other: NSManagedObject, at index: Int, _ inverse: Int) -> Bool? {
         guard mayHold(other, at: index), other.toManyState(inverse)?.isFault == false else { return nil }
         return other.isMember(self, at: inverse)
@@ -61,14 +62,15 @@ extension NSManagedObject {
 }
 
 extension ToMany {
-    /// Makes the members as read say whether a row is among them. A new one comes last.
+    /// Makes the stored members include a row or not. A row that is added comes last.
     fileprivate func correct(_ key: ObjectKey, _ isStored: Bool, store: UInt16) {
         guard held(key, store: store) != isStored else { return }
         let known = storedKeys(in: store)
         setStored(.keys(isStored ? known + [key] : known.filter { $0 != key }))
     }
 
-    /// Whether a row is named that its context had not saved, or whose store was not known. A chunk has rows of one kind.
+    /// Whether a key may be that of an object that was unsaved or had no store when the members were read. The rows of
+    /// a chunk are all saved or all unsaved.
     fileprivate func mayHaveFormerKeys(store: UInt16) -> Bool {
         func isUnsaved(_ chunk: RowChunk) -> Bool { chunk.count > 0 && chunk.row(0).key(chunk.layout) <= 0 }
         return switch base {
@@ -81,7 +83,8 @@ extension ToMany {
 }
 
 extension NSManagedObjectContext {
-    /// Names members that a child read as unsaved objects of its parent by the keys that they have got since.
+    /// Replaces the keys of members that a child read as unsaved objects of its parent by the permanent keys that they
+    /// have now.
     final func replaceTemporaryKeys(of members: ToMany, store: UInt16) {
         guard let lineage, members.keysSeen != lineage.keysSeen else { return }
         acceptPermanentKeys()

@@ -1,16 +1,16 @@
-// The live ordered sets that the open event was written through.
+// The live ordered sets through which the open event was written.
 
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// So many of them are kept.
+    /// How many of these sets are kept.
     private static let openSetLimit = 4
 
-    /// A set of an ordered to-many that was written through in the open event, for another caller: a program that asks for it anew
-    /// for each member that it adds fills one list and not one a member.
+    /// A live set of an ordered to-many that was written through in the open event, for reuse: a program that asks for
+    /// the set again for each member that it adds then fills one list, and not one for each member.
     ///
-    /// Nobody else may have it, and it must have been used since it was handed out: another may be in the middle of a `for` loop,
-    /// which would see its list change below it.
+    /// A set is reused only if nobody else has it and it was used since it was handed out: otherwise a `for` loop may
+    /// be running over it, which would see its list change.
     final func openSet(of owner: NSManagedObject, _ index: Int) -> MutableOrderedMembers? {
         guard !openSets.isEmpty, let place = openSets.firstIndex(where: { $0.owner === owner && $0.index == index })
         else { return nil }
@@ -23,17 +23,17 @@ extension NSManagedObjectContext {
         return set
     }
 
-    /// Keeps a set that was written through, until the open event ends.
+    /// Keeps a set that was written through until the open event ends.
     final func keepOpen(_ set: MutableOrderedMembers) {
         if openSets.last === set { return }
         openSets.removeAll { $0.owner === set.owner && $0.index == set.index }
-        // Nothing else would end an event in which nothing changed.
+        // Without changes there is no event whose end would release the set.
         guard tracker.hasEvent else { return }
         if openSets.count == Self.openSetLimit { openSets.removeFirst() }
         openSets.append(set)
     }
 
-    /// Lets go of the sets, and so of the members in them.
+    /// Releases the sets and with them their members.
     final func closeSets() {
         if !openSets.isEmpty { openSets = [] }
     }

@@ -1,9 +1,9 @@
-// Whether one object is a member of a to-many that is not read.
+// Asking whether one object is a member of a to-many that was not read.
 
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Asks the store for one pair of saved objects; nil when it cannot tell without a look at all members.
+    /// Asks the store for one pair of saved objects; nil if it cannot tell without reading all members.
     ///
     /// Reading a member costs 2,000 instructions, a question 8,000.
     final func isStored(_ member: NSManagedObject, in owner: NSManagedObject, toMany index: Int) -> Bool? {
@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
             let rows = rows(of: key.store),
             rows.capabilities.contains(.membership)
         else { return nil }
-        // What fails here fails again where all members are read, which says so.
+        // A question that fails is answered by reading all members, which reports the error.
         guard
             let answer = try? rows.isMember(
                 other.row, of: owner.relationship(toMany: index).index, owner: key.row, .latest)
@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
         return answer
     }
 
-    /// What a context answers its child: with its pending changes, for objects that it has not deleted.
+    /// Answers a child whether a pair exists here, with pending changes; a deleted member is in none.
     final func isMember(_ member: ObjectKey, of relationship: RelationshipIndex, owner: ObjectKey) throws -> Bool {
         if registered(member)?._state.has([.deleted, .gone]) == true { return false }
         if let index = runtime.schema[relationship].toManyIndex, let owner = knowing(owner) {

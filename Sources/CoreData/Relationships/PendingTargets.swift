@@ -1,12 +1,12 @@
-// To-ones that were set here, on top of rows that another writer has saved since: the other sides follow the pending value (I-3).
+// Pending to-ones on rows that another writer saved since: their inverses follow the pending value (I-3).
 
 import CoreDataValues
 
-/// The pending to-ones of objects whose rows a merge reads anew.
+/// The pending to-ones of objects whose rows a merge reads again.
 struct PendingTargets {
     private var targets: [(object: NSManagedObject, slot: Int, read: ObjectKey?)] = []
 
-    /// Keeps what the row says before it is read anew.
+    /// Notes the targets in an object's row before it is read again.
     mutating func note(_ object: NSManagedObject) {
         guard let overlay = object._state.overlay, object.lastRead != nil else { return }
         for slot in 0..<object._state.info.layout.slotCount
@@ -15,7 +15,8 @@ struct PendingTargets {
         }
     }
 
-    /// Makes the other sides of those that another writer has moved as well say what is pending. No step of its own for undo.
+    /// Makes inverses follow the pending value of those to-ones that another writer has changed too. An undo does not
+    /// take this back.
     func apply(in context: NSManagedObjectContext) {
         context.writing(as: .merge) {
             for (object, slot, read) in targets where !object._state.has([.gone, .deleted]) {

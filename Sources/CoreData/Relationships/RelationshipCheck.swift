@@ -1,10 +1,10 @@
-// Which objects may be related: checked at each write, and once more at a save where something can have gone wrong.
+// Which objects may be related: checked at each write, and again by a save where an object left the context unsaved.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// An object of another context, or of an entity that the relationship does not lead to, is a broken contract.
+    /// Traps if an object belongs to another context, or to an entity that the relationship does not lead to.
     @inline(__always)
     final func check(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
         let there = new._state
@@ -43,9 +43,9 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Two objects were related of which one is deleted or gone.
+    /// Notes that two objects were related of which one is deleted or gone.
     ///
-    /// The delete rules of a deleted object are applied once more. A gone object is refused by the next save.
+    /// The delete rules of a deleted object are applied again. A gone object is refused by the next save.
     final func noticeLink(_ one: NSManagedObject, _ other: NSManagedObject) {
         for object in [one, other] {
             let state = object._state
@@ -59,17 +59,17 @@ extension NSManagedObjectContext {
     }
 }
 
-/// What a save asks of relationships when they may lead to objects that will have no row.
+/// Checks at a save that no relationship leads to an object that will have no row.
 struct RelationshipCheck {
     private let context: NSManagedObjectContext
 
-    /// nil when no relationship can be wrong, since no object left the context unsaved.
+    /// nil if no object left the context unsaved, so that no relationship can be wrong.
     init?(_ context: NSManagedObjectContext) {
         guard context.hasStrays else { return nil }
         self.context = context
     }
 
-    /// - Throws: 1550 for a relationship to an object that will have no row; 1560 with all of them.
+    /// - Throws: 1550 for a relationship to an object that will have no row; 1560 for several.
     func run(_ objects: ContiguousArray<NSManagedObject>...) throws {
         var errors: [any Error] = []
         for objects in objects {

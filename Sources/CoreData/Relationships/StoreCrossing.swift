@@ -1,13 +1,14 @@
-// Relationships may not lead from one store into another.
+// The check that no relationship leads from one store into another.
 
 import CoreDataValues
 import Foundation
 
-/// Looks at the changed relationships of a save over several stores.
+/// Checks the changed relationships of a save over several stores.
 enum StoreCrossing {
-    /// Runs after every new object has its store.
+    /// Throws if a relationship would cross stores. Every new object must have its store by then.
     ///
-    /// - Throws: 133010 for the first relationship whose ends lie in different stores; 134030 for a change in a read-only store.
+    /// - Throws: 133010 for the first relationship whose ends are in different stores; 134030 for a change in a
+    ///   read-only store.
     static func check(_ changed: [ContiguousArray<NSManagedObject>], _ coordinator: NSPersistentStoreCoordinator) throws
     {
         for objects in changed {
@@ -24,7 +25,8 @@ enum StoreCrossing {
         }
     }
 
-    /// A relationship whose target is in another store. A target that will be in none is left to `RelationshipCheck`.
+    /// A relationship whose target is in another store. A target that will be in no store is left to
+    /// `RelationshipCheck`.
     private static func crossing(_ object: NSManagedObject) -> (key: String, target: NSManagedObject)? {
         let state = object._state
         guard !state.has(.deleted) else { return nil }

@@ -1,17 +1,17 @@
-// The door through which every change goes: user writes, inverses, delete rules, undo and redo.
+// What every write of an object passes through: those of user code, inverses, delete rules, undo and redo.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// Says that an attribute slot is about to change, and answers where to write the value.
+    /// Prepares a write to an attribute slot and answers the overlay to write to.
     ///
-    /// Reads the row of a fault first, logs the former value for an undo, and marks the object changed. An object without a
-    /// context is written without further ado.
+    /// Reads the row of a fault first, logs the former value for an undo, and marks the object updated. An object
+    /// without a context is only written.
     final func willWrite(_ slot: Int) -> Overlay {
         let state = _state
-        // A new object of the open event is listed already, and undoing its insertion undoes its values.
+        // A new object of the open event is listed already, and undoing its insertion takes its values back too.
         if state.pointee.flags & ObjectFlags.quietMask == ObjectFlags.fresh.rawValue, let overlay = state.overlay {
             return overlay
         }
@@ -20,7 +20,7 @@ extension NSManagedObject {
 
     private final func willWriteTracked(_ slot: Int) -> Overlay {
         let state = _state
-        // Nobody will save what is written to an object whose context is gone.
+        // Nobody saves what is written to an object whose context is gone.
         guard !state.has(.gone), let context = state.identityMap?.context else { return state.makeOverlay() }
         if state.isFault { fireUnseen(writing: slot) }
         if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
@@ -28,9 +28,10 @@ extension NSManagedObject {
         return state.makeOverlay()
     }
 
-    /// Says that a relationship of this object changed.
+    /// Marks the object updated after a change of one of its relationships.
     final func didChangeRelationship() {
-        // Listed already, in the open event too. An undo starts with no open event, so it cannot miss its first touch.
+        // Listed already, in the open event too. Before an undo the open event ends, so an undo does not miss its first
+        // change of an object.
         if _state.pointee.flags & ObjectFlags.knownMask == ObjectFlags([.updated, .eventUpdated]).rawValue { return }
         guard !_state.has(.gone), let context = _state.identityMap?.context else { return }
         if _state.isFault { fireUnseen() }
@@ -40,50 +41,50 @@ extension NSManagedObject {
 
 /// The pending changes of one context: which objects are dirty, which belong to the open event, and the log for undo.
 struct ChangeTracker {
-    /// Objects with changes, each once; some may have none any more (I-2).
+    /// Dirty objects, each once; some may have no changes any more (I-2).
     private(set) var dirty: ContiguousArray<NSManagedObject> = []
-    /// How many of them have changes.
+    /// How many objects of the list have changes.
     private(set) var dirtyCount = 0
-    /// Objects of the open event, each once a kind.
+    /// Objects of the open event, each once.
     private(set) var event: ContiguousArray<NSManagedObject> = []
-    /// Whether the undo manager knows of the open event.
+    /// Whether the undo manager was told of the open event.
     private var isAnnounced = false
-    /// An empty list with room.
+    /// An empty list with memory, for reuse.
     private var spare: ContiguousArray<NSManagedObject> = []
-    /// Deleted objects whose delete rules were not applied yet.
+    /// Objects deleted in the open event whose delete rules were not applied yet.
     var unpropagated: ContiguousArray<NSManagedObject> = []
-    /// The same of former events, where the rules wait for the save.
+    /// Objects deleted in former events whose delete rules wait for the save.
     var postponed: ContiguousArray<NSManagedObject> = []
-    /// What the running redo has deleted.
+    /// What the running redo deleted.
     var redone: ContiguousArray<NSManagedObject> = []
-    /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
+    /// Deleted objects whose delete rules are applied again, since objects that they had changed were refreshed.
     var reopened: ContiguousArray<NSManagedObject> = []
-    /// Objects whose rows were found gone when they were changed.
+    /// Changed objects whose rows were found gone.
     var missed: ContiguousArray<NSManagedObject> = []
-    /// What transient values of changed objects were at the last save.
+    /// The transient values that changed objects had at the last save.
     private(set) var transients = FormerTransients()
-    /// What changes of children were made on, for objects that are `based`.
+    /// For each object that is `based`: the base on which a child made its changes.
     var bases: [ObjectIdentifier: PushBase] = [:]
     var log: ContiguousArray<GraphChange> = []
-    /// Whether deletions are in the log, or insertions taken back.
+    /// Whether the log has deletions, or insertions that were taken back.
     var logsDeletions = false
-    /// Logs with deletions that no save has carried out yet, the last one last. The undo stack alone holds them.
+    /// Logs with deletions that were not saved yet, the latest last. Only the undo stack keeps them alive.
     private var pendingLogs: [WeakLog] = []
     var deletionLogs: [DeletionLog] { pendingLogs.compactMap(\.log) }
     var hasDeletionLogs: Bool { !pendingLogs.isEmpty }
-    /// Whether there is a use for a log: there is an undo manager, or did-change notifications are awaited, in which a program may ask
-    /// what was there before the event.
+    /// Whether the log is needed: by an undo manager, or by observers of the did-change notification, who may ask for
+    /// values from before the event.
     var keepsLog = false
-    /// On whose behalf objects are written to now.
+    /// On whose behalf objects are written to at present.
     var origin = WriteOrigin()
-    /// Whether writes are logged now.
+    /// Whether writes are logged at present.
     var isLogging: Bool { keepsLog && origin.isUndone }
-    /// Told when an event begins, so that it opens the event's group.
+    /// Told when an event begins, so that it opens an undo group.
     var undoManager: UndoManager?
-    /// While an undo or redo runs: what it touched.
+    /// The objects that the running undo or redo has written; nil while none runs.
     var replayed: ContiguousArray<NSManagedObject>?
     var isReplaying: Bool { replayed != nil }
-    /// Whether the next change leaves the end of its event to the main queue.
+    /// Whether the next change schedules the end of its event on the main queue.
     var awaitsTurn = false
 
     /// Whether no object is listed.
@@ -132,7 +133,7 @@ struct ChangeTracker {
         }
     }
 
-    /// Lists a new object everywhere at once.
+    /// Lists a new object as dirty and in the open event.
     mutating func insert(_ object: NSManagedObject) {
         let state = object._state
         guard !state.has([.dirty, .listed, .event]) else {
@@ -150,9 +151,10 @@ struct ChangeTracker {
         if isLogging { log.append(.existence(object, appeared: true)) }
     }
 
-    /// Lists a deleted object; its delete rules come later.
+    /// Marks an object deleted; its delete rules are applied later.
     ///
-    /// One that is new in the open event is fresh no more: what it leaves is logged, so that an undo finds each order as it was.
+    /// An object inserted in the open event is no longer `fresh`: the changes of its relationships are logged, so that
+    /// an undo restores every order.
     mutating func delete(_ object: NSManagedObject) {
         object._state.clear(.fresh)
         if isLogging {
@@ -170,10 +172,12 @@ struct ChangeTracker {
         unpropagated = []
     }
 
-    /// Logs that a deletion is taken back: one of the open event, whose delete rules still wait, leaves no trace.
+    /// Logs that a deletion is taken back. If the deletion is in the log of the open event, it is removed from there
+    /// instead.
     mutating func logRevival(of object: NSManagedObject) {
         guard isLogging else { return }
-        // An undo brings objects back before it deletes any.
+        // An undo brings objects back before it deletes any, so a deletion in its log is not the one that is taken
+        // back.
         let place = replayed != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
         if let place { log.remove(at: place) } else { log.append(.revival(object)) }
     }
@@ -188,7 +192,7 @@ struct ChangeTracker {
         if !bases.isEmpty { forgetBase(of: object) }
     }
 
-    /// Forgets an object's changes.
+    /// Forgets an object's pending changes.
     mutating func discard(_ object: NSManagedObject) {
         unmark(object, .dirty)
         object._state.clear([.propagated, .eventInserted, .eventUpdated, .eventDeleted])
@@ -204,21 +208,22 @@ struct ChangeTracker {
         state.set(flag)
     }
 
-    /// Has the undo manager open a group for the event. A refresh alone, which nobody undoes, does not.
+    /// Tells the undo manager, which opens a group for the event. A refresh alone does not, since nobody undoes it.
     private mutating func announce() {
         isAnnounced = true
         undoManager?.expectChanges()
     }
 
-    /// The object is the first of a main-queue context that changes in this turn of the main queue.
+    /// Schedules the end of the event when the first object of a main-queue context changes in a turn of the main
+    /// queue.
     @inline(never)
     private mutating func expectTurn(of object: NSManagedObject) {
         if object._state.identityMap?.context?.endEventWithTurn() == true { awaitsTurn = false }
     }
 
-    // MARK: Taking
+    // MARK: Ending the event
 
-    /// Ends the open event and answers its objects; their event bits are still set. `reuse` takes the list back.
+    /// Ends the open event and answers its objects, whose event bits are still set. Give the list back by `reuse`.
     mutating func endEvent() -> ContiguousArray<NSManagedObject> {
         var taken = reuseSpare()
         swap(&taken, &event)
@@ -226,8 +231,8 @@ struct ChangeTracker {
         return taken
     }
 
-    /// Takes back the memory of a list that was taken, for the next changes. A context that saves one object after the other
-    /// would allocate its lists at every save.
+    /// Keeps the memory of a list for the next changes: a context that saves objects one by one would otherwise
+    /// allocate its lists at every save.
     mutating func reuse(_ list: inout ContiguousArray<NSManagedObject>) {
         guard list.capacity <= 64 else { return }
         list.removeAll(keepingCapacity: true)
@@ -254,7 +259,7 @@ struct ChangeTracker {
         return taken
     }
 
-    /// Forgets everything, the objects' bits included.
+    /// Forgets all changes and clears the objects' bits.
     mutating func clear() {
         var former = reuseSpare()
         swap(&former, &dirty)
@@ -276,7 +281,7 @@ struct ChangeTracker {
         reuse(&former)
     }
 
-    /// Drops objects that have no changes any more from the list, when they are half of it: nobody else may hold them.
+    /// Removes objects without changes once they make up half of the list, which may be all that keeps them alive.
     mutating func compact() {
         guard dirty.count > dirtyCount, dirty.count >= 2 * dirtyCount else { return }
         dirty.removeAll { object in

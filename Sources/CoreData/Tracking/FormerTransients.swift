@@ -1,13 +1,13 @@
-// What the transient values were that were written since the last save: no row tells it.
+// The values that transient attributes had at the last save, which no row has.
 
 import CoreDataValues
 
-/// What the transient values were that were written since the last save: no row tells it.
+/// The values that changed transient attributes had at the last save, which no row has.
 struct FormerTransients {
     private var values: [NSManagedObject: [Int: FormerValue]] = [:]
     var isEmpty: Bool { values.isEmpty }
 
-    /// Remembers the value of a slot that is about to be written for the first time.
+    /// Keeps the value of a transient slot before its first write since the last save.
     mutating func note(_ object: NSManagedObject, _ slot: Int) {
         guard object._state.info.entity.slots[slot].isTransient, values[object]?[slot] == nil else { return }
         values[object, default: [:]][slot] = object.formerValue(slot)
@@ -15,7 +15,7 @@ struct FormerTransients {
 
     mutating func forget(_ object: NSManagedObject) { values[object] = nil }
 
-    /// Whether an object has other transient values than at the last save.
+    /// Whether an object's transient values differ from those at the last save.
     func differ(_ object: NSManagedObject) -> Bool {
         values[object]?.contains { FormerTransients.differs(object, $0, from: $1) } ?? false
     }
@@ -25,7 +25,7 @@ struct FormerTransients {
     }
 
     private static func differs(_ object: NSManagedObject, _ slot: Int, from former: FormerValue) -> Bool {
-        // A child has those of its parent in rows.
+        // The rows of a child have the transient values of its parent.
         if case .row(let chunk, let row) = former {
             return object.value(.row(row, chunk), slot) != object.value(at: slot)
         }

@@ -1,7 +1,7 @@
 // Access and change announced by custom accessors: `willAccessValue` … `didChangeValue`.
 //
-// A custom accessor writes primitive values between the two calls. What the pair stands for, undo, the mark of a change and
-// the inverse of a relationship, is done here.
+// A custom accessor writes primitive values between the two calls of a pair. What a plain setter does besides, logging
+// for an undo, marking the object changed and writing the inverse, is done here.
 
 import CoreDataValues
 import Foundation
@@ -23,8 +23,8 @@ extension NSManagedObject {
         if case .slot(let slot)? = key.flatMap(place(of:)) { fire(reading: slot) } else { fire() }
     }
 
-    /// An attribute's former value goes to the log and the object is marked at once; of a relationship the targets
-    /// are kept until the change is complete.
+    /// Logs an attribute's former value and marks the object at once; for a relationship, keeps the targets until the
+    /// change is complete.
     final func announceChange(_ key: String, candidates: ContiguousArray<NSManagedObject>? = nil) {
         checkQueue()
         if let composite = compositePlace(of: key) { return composite.slots.forEach { _ = willWrite($0) } }
@@ -54,8 +54,8 @@ extension NSManagedObject {
         context.openChanges.append(OpenChange(object: self, key: key, before: before, candidates: candidates))
     }
 
-    /// Takes back what primitive setters did to a relationship and does it again through the door, so that the inverse
-    /// follows and an undo knows of it.
+    /// Takes back what primitive setters did to a relationship and does it again by the tracked setters, which write
+    /// the inverse and the log.
     final func completeChange(_ key: String) {
         checkQueue()
         guard let context = _state.identityMap?.context,
@@ -98,7 +98,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Writes a to-one on this side only, unseen by undo and change tracking.
+    /// Writes a to-one on this side only, without undo and change tracking.
     final func setTargetSilently(_ slot: Int, _ target: NSManagedObject?) {
         if let target { check(target, fits: relationship(at: slot)) }
         if _state.isFault { fire(reading: slot) }

@@ -1,14 +1,14 @@
-// What changed in an object since its context last told of changes.
+// What changed in an object since its context last posted a did-change notification.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// The properties that changed since the last did-change notification, with their values before, nil as `NSNull`; inside the
-    /// notification those of the event that it tells of. Empty for an object that is not part of the event.
+    /// The properties that changed since the last did-change notification, with their former values (`NSNull` for nil);
+    /// inside that notification, those of the event that it reports. Empty for an object outside the event.
     ///
-    /// Read from a log that the context has while there is an undo manager or such notifications are awaited. Without it, and until
-    /// the first notification, these are the properties that changed since the last save.
+    /// They come from a log that the context keeps while it has an undo manager or such notifications are awaited.
+    /// Without it, and until the first notification, they are the properties that changed since the last save.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         checkQueue()
         guard let context = _state.identityMap?.context else { return [:] }
@@ -28,7 +28,7 @@ extension NSManagedObject {
 
     /// - Parameters:
     ///   - logs: the earlier one first.
-    ///   - isNew: whether an object came with these changes; what is written to such a one is not logged.
+    ///   - isNew: whether an object was inserted with these changes, so that writes to it were not logged.
     private func former(in logs: [ContiguousArray<GraphChange>], without isNew: (NSManagedObject) -> Bool)
         -> FormerProperties
     {
@@ -50,19 +50,19 @@ struct ToldEvent {
 }
 
 extension ContextEvent {
-    /// Whether an object is told of because it was changed or is new.
+    /// Whether the event reports an object as updated or inserted.
     fileprivate func changes(_ object: NSManagedObject) -> Bool {
         updatedSet.contains(object) || insertedSet.contains(object)
     }
 }
 
-/// The values of one object as they were before an event, found by going back through its log.
+/// The values of one object from before an event, found by going back through the log.
 private struct FormerProperties {
     private let object: NSManagedObject
     private(set) var values: [String: Any] = [:]
-    /// What the elements of composites were, by their slots.
+    /// The former values of composites' elements, by slot.
     private var elements: [Int: Any?] = [:]
-    /// Where the members that moved point at, as far as the log was gone back.
+    /// The targets of moved members at the point of the log that was reached.
     private var targets: [ObjectIdentifier: NSManagedObject?] = [:]
 
     init(_ object: NSManagedObject) { self.object = object }
@@ -82,7 +82,7 @@ private struct FormerProperties {
         }
     }
 
-    /// An element is told of with its composite, as everywhere.
+    /// An element is reported as part of its composite, as everywhere.
     private mutating func setAttribute(_ slot: Int, _ old: Any?) {
         let entity = object._state.info.entity
         guard let composite = entity.slots[slot].composite.flatMap({ entity.composites[$0] }) else {
@@ -95,7 +95,7 @@ private struct FormerProperties {
         values[composite.path] = former ?? NSNull() as Any
     }
 
-    /// A member's to-one says who its owner was.
+    /// Takes back the move of a member, whose to-one tells its former owner.
     private mutating func moveBack(_ member: NSManagedObject, slot: Int, to old: NSManagedObject?) {
         let relationship = member.relationship(at: slot)
         guard let inverse = relationship.inverse,

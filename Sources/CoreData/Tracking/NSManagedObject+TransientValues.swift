@@ -1,9 +1,9 @@
-// Transient attributes and relationships: kept in memory only, and reset when an object is read anew.
+// Transient attributes and relationships: they are in memory only, and are reset when an object is read anew.
 
 import CoreDataValues
 
 extension NSManagedObject {
-    /// Gives transient attributes their defaults back. An object that nothing else changed is not changed any more.
+    /// Resets transient attributes to their defaults. An object without other changes is no longer updated.
     final func resetTransients() {
         let state = _state
         guard state.has(.persistent), !state.has(.gone), let overlay = state.overlay else { return }
@@ -19,19 +19,19 @@ extension NSManagedObject {
 }
 
 extension UnsafeMutablePointer<ObjectState> {
-    /// Keeps reads from going straight to the row, which has no defaults of transient attributes.
+    /// Keeps reads off the fast path to the row, which lacks the defaults of transient attributes.
     func leaveTransientDefaults() {
         if info.classBinding.slots != nil { pointee.slow |= SlowReason.foreignSlots }
     }
 
-    /// Lets go of relationships, but not of members that are nowhere but here.
+    /// Drops what is known of stored relationships, but keeps transient to-manys, whose members no store has.
     func dropStoredRelationships() {
         guard info.hasTransientToMany else { return dropRelationships() }
         dropRelationships(
             but: info.toManyRelationships.indices.filter { info.toManyRelationships[$0].description.isTransient })
     }
 
-    /// Lets go of what is known of relationships, except for some to-manys.
+    /// Drops what is known of relationships, except for some to-manys.
     func dropRelationships(but indexes: [Int]) {
         guard let toMany = pointee.toMany, !indexes.isEmpty else { return dropRelationships() }
         var kept: [(index: Int, members: UnsafeRawPointer)] = []

@@ -1,4 +1,4 @@
-// Processing pending changes: delete rules, undo groups, notifications. And dropping them: rollback, reset.
+// Processing pending changes (delete rules, undo groups, notifications) and dropping them (rollback, reset).
 
 import CoreDataFoundation
 import CCoreDataRuntime
@@ -9,7 +9,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// Ends the open event: *apply delete rules · hand the log to the undo manager · tell what changed*.
     ///
-    /// Closes the event's undo group also when a checkpoint (`canRedo`) has registered the changes before.
+    /// Closes the event's undo group even if a checkpoint (`canRedo`) has registered its changes before.
     public final func processPendingChanges() {
         checkQueue()
         closeSets()
@@ -18,10 +18,10 @@ extension NSManagedObjectContext {
         coredata_note_changes(listPlace, Int64(tracker.dirtyCount))
     }
 
-    /// Leaves the end of the open event to the main queue, as Core Data leaves it to the run loop. False for a caller elsewhere, whose
-    /// changes nobody else may process.
+    /// Schedules the end of the open event on the main queue, as Core Data leaves it to the run loop. False if the
+    /// caller runs elsewhere: its changes must not be processed from another thread.
     ///
-    /// Where nothing serves the main queue, in a plain script, the block waits for ever and costs nothing more.
+    /// If nothing serves the main queue, as in a plain script, the block never runs, which costs nothing more.
     final func endEventWithTurn() -> Bool {
         guard MainQueue.isMainActor else { return false }
         DispatchQueue.main.async { [weak self] in
@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
         toldEvent = ToldEvent(event: event, log: isLogged ? log : nil)
         post(event)
         toldEvent = outer
-        // From now on it is known what is before the next event.
+        // From now on the values before the next event can be logged.
         tracker.keepsLog = true
     }
 
@@ -67,14 +67,15 @@ extension NSManagedObjectContext {
             batch.borrowEach { object in
                 guard object._state.has(.deleted), !object._state.has(.propagated) else { return }
                 object._state.set(.propagated)
-                // The program has not deleted one whose row is gone, so there is nothing to undo.
+                // The row of an inaccessible object is gone and the program did not delete it, so there is nothing to
+                // undo.
                 if object._state.has(.inaccessible) {
                     writing(as: .deleteRule) { object.leavePendingPairs() }
                 } else {
                     unseen { object.applyDeleteRules() }
                 }
                 if readError != nil {
-                    // What could not be read may be incomplete: the rules are applied again when the error was thrown.
+                    // What could not be read may be incomplete: the rules are applied again once the error was thrown.
                     object._state.clear(.propagated)
                     return unread.append(object)
                 }
@@ -86,10 +87,11 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// - Parameter others: objects that controllers of fetched results have to look at too.
+    /// - Parameter others: objects that fetched results controllers have to look at too.
     final func post(_ event: ContextEvent, followersOnly others: [NSManagedObject] = []) {
         guard !event.isEmpty else { return others.isEmpty ? () : tellFollowers(of: others) }
-        // Kept for the save that may follow; one with refreshed objects would keep clean objects alive.
+        // Kept for the save that may follow. An event with refreshed objects is not kept: it would keep clean objects
+        // alive.
         lastEvent = tracker.dirtyCount > 0 && event.refreshed.isEmpty ? event : nil
         eventsSinceSave += 1
         post(ContextNotice.didChange, event.userInfo)
@@ -98,7 +100,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Ends the event in which a merge policy changed objects, when their save is through.
+    /// Ends the event in which a merge policy changed objects, once their save is done.
     final func tellResolvedConflicts() {
         post(ContextEvent(taking: &tracker))
         lastEvent = nil
@@ -106,7 +108,8 @@ extension NSManagedObjectContext {
 
     // MARK: Dropping
 
-    /// Drops all pending changes and the undo stack; values return to what was last read or saved, without reading again.
+    /// Drops all pending changes and the undo stack. Values return to what was last read or saved, without another
+    /// read.
     public final func rollback() {
         checkQueue()
         undoManager?.removeAllActions(withTarget: self)
@@ -132,7 +135,7 @@ extension NSManagedObjectContext {
         post(ContextEvent(deleted: inserted, refreshed: changed))
     }
 
-    /// Forgets every object. Objects that are still held belong to no context any more.
+    /// Forgets every object. Objects that the program still holds belong to no context any more.
     public final func reset() {
         checkQueue()
         advanceGeneration()
@@ -165,19 +168,21 @@ extension NSManagedObject {
     fileprivate func applyDeleteRules() {
         for relationship in _state.info.relationships {
             switch relationship.description.deleteRule {
-            // Nothing may point at an object that never had a row; a saved one is left to the rule.
+            // Nothing may lead to an object that never had a row. One with a row keeps its relationships under these
+            // rules.
             case .noAction, .deny: if _state.has(.inserted) { clear(relationship) }
             case .nullify: clear(relationship)
             case .cascade:
-                // Before the two are parted, so that `prepareForDeletion` of the other end still sees this one (1.6).
+                // Before the inverse is cleared, so that `prepareForDeletion` of the target still sees this object
+                // (1.6).
                 for target in presentTargets(of: relationship) { managedObjectContext?.delete(target) }
                 clear(relationship)
             }
         }
     }
 
-    /// The objects at the other end of a relationship, of which none has another owner since: where a member says that it has, the
-    /// members were read before, and they are read anew.
+    /// The targets of a relationship that still belong to this object. If a member's to-one says otherwise, the members
+    /// were read earlier than it, and they are read again.
     private func presentTargets(of relationship: ResolvedRelationship) -> [NSManagedObject] {
         let found = targets(of: relationship)
         guard let index = relationship.toManyIndex, let members = toManyState(index), !members.isFault,
@@ -188,7 +193,7 @@ extension NSManagedObject {
         return targets(of: relationship)
     }
 
-    /// The objects at the other end of a relationship, to-one or to-many.
+    /// The targets of a relationship, to-one or to-many.
     final func targets(of relationship: ResolvedRelationship) -> [NSManagedObject] {
         switch relationship.place {
         case .slot(let slot): target(at: slot).map { [$0] } ?? []
@@ -207,7 +212,7 @@ extension NSManagedObject {
 }
 
 extension UnsafeMutablePointer<ObjectState> {
-    /// Drops changed values and relationships; the row holds again.
+    /// Drops changed values and relationships, so that the values of the row count again.
     func revert() {
         if pointee.overlay != nil { dropOverlay() }
         guard let toMany = pointee.toMany else { return }

@@ -1,10 +1,10 @@
-// Which store new objects were assigned to.
+// The stores that new objects were assigned to.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// The choices that `assign(_:to:)` made. A context has one from the first choice on.
+/// The choices made by `assign(_:to:)`. A context has none of these until the first choice.
 final class StoreAssignments {
     private struct Choice {
         @Unretained var object: NSManagedObject?
@@ -51,7 +51,8 @@ extension NSManagedObjectContext {
         choices.assign(object, to: store)
     }
 
-    /// In which store a fetch finds a new object: the one that it will be saved in, or the first one asked if no store takes it.
+    /// The store in which a fetch finds a new object: the one it will be saved in, or the first one asked if no store
+    /// takes it.
     final func home(of object: NSManagedObject, among order: FetchOrder) -> UInt16 {
         let stores = requiredCoordinator.persistentStores
         if stores.count == 1 { return stores[0].number }
@@ -63,7 +64,7 @@ extension NSManagedObjectContext {
         return (try? home(of: object))?.number ?? requiredCoordinator.stores(for: order).first?.number ?? 0
     }
 
-    /// Where a new object goes: the store that was chosen, else the first one that takes it.
+    /// The store that a new object is saved in: the chosen one, else the first that takes it.
     ///
     /// - Throws: 134070 when no writable store has its entity.
     final func home(of object: NSManagedObject) throws -> NumberedStore {

@@ -1,35 +1,36 @@
-// On whose behalf a context's objects are written to: one value, which says what a write leaves behind.
+// On whose behalf objects are written: it decides whether a write is tracked and whether an undo takes it back.
 
-/// Who writes, and what the context makes of it.
+/// Who writes, and whether that is tracked and undone.
 ///
-/// An origin inside another one can only take away: what is kept from an undo inside a merge stays so while an object wakes there.
+/// An inner origin can only switch these off: within a merge, what an object writes while it wakes is not undone
+/// either.
 struct WriteOrigin {
     enum Writer: UInt8 {
         /// The program, and what follows from its writes: inverses and delete rules.
         case program
         /// An undo or a redo, which the next undo takes back.
         case undo
-        /// What another context or writer has saved.
+        /// What another context or writer saved.
         case merge
-        /// A row that was read anew below the changes of an object.
+        /// A row that was read again below an object's changed values.
         case refresh
-        /// The end of all pending changes.
+        /// `rollback()`, which drops all pending changes.
         case rollback
-        /// A merge policy that resolves the conflicts of a save.
+        /// A merge policy that resolves conflicts of a save.
         case policy
-        /// Delete rules whose work is in the undo of an earlier event.
+        /// Delete rules whose writes belong to the undo of an earlier event.
         case deleteRule
-        /// An object that is told of new values (`awakeFromFetch`, `awake(fromSnapshotEvents:)`).
+        /// An object in its `awakeFromFetch` or `awake(fromSnapshotEvents:)`.
         case waking
     }
 
     private(set) var writer = Writer.program
-    /// Whether a write makes its object a changed one.
+    /// Whether a write marks its object as changed.
     private(set) var isNoticed = true
-    /// Whether a write is a step that an undo takes back.
+    /// Whether an undo takes a write back.
     private(set) var isUndone = true
 
-    /// The origin of what is written inside a block of this one.
+    /// The origin of a block that runs inside one of this origin.
     func inner(_ writer: Writer) -> WriteOrigin {
         var inner = self
         inner.writer = writer
@@ -43,7 +44,7 @@ struct WriteOrigin {
 }
 
 extension NSManagedObjectContext {
-    /// Runs a block whose writes have another origin than the program.
+    /// Runs a block whose writes come from another origin than the present one.
     @inline(__always)
     final func writing<Result>(as writer: WriteOrigin.Writer, _ body: () throws -> Result) rethrows -> Result {
         let outer = tracker.origin

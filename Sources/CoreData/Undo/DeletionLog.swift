@@ -1,13 +1,13 @@
-// Pending deletions whose delete rules write more after their event: at the save, if the rules wait for it, or when another
-// writer has changed the objects: the deletions go on top of the new rows then, as other pending changes do.
+// Pending deletions whose delete rules write more after their event: at the save, if the rules wait for it, or after
+// another writer changed the objects. Then the deletions apply on top of the new rows, as other pending changes do.
 
 import CoreDataValues
 
-/// A log that deleted objects. Until a save carries the deletions out it is amended: by delete rules that waited, which are undone
-/// with the deletions, and by merges, so that its undo shows what they brought.
+/// A log with deletions. Until they are saved it is amended: by delete rules that waited, whose writes are undone with
+/// the deletions, and by merges, so that its undo shows what they brought.
 final class DeletionLog {
     private(set) var changes: ContiguousArray<GraphChange>
-    /// Where the changes of each object are, found when the first merge asks.
+    /// The places of each object's changes, found when the first merge asks.
     private var places: [ObjectIdentifier: [Int]] = [:]
 
     init(_ changes: ContiguousArray<GraphChange>) { self.changes = changes }
@@ -23,8 +23,8 @@ final class DeletionLog {
 
     private func note(_ place: Int) { places[ObjectIdentifier(changes[place].subject), default: []].append(place) }
 
-    /// Adds what delete rules have written anew. A target that they had taken as a former row named it is replaced by that of the
-    /// new row.
+    /// Adds what delete rules wrote when they were applied again. A change that gave up the target of the former row is
+    /// replaced by that of the new row.
     func amend(by further: ContiguousArray<GraphChange>, formerly read: [NSManagedObject: RowSnapshot]) {
         for change in further {
             if case .target(let subject, let slot, _) = change, let read = read[subject],
@@ -37,13 +37,13 @@ final class DeletionLog {
         }
     }
 
-    /// Adds what the delete rules of its objects have written.
+    /// Adds what the delete rules of its objects wrote.
     func append(_ further: ContiguousArray<GraphChange>) {
         changes += further
         places = [:]
     }
 
-    /// The objects that it deletes.
+    /// The objects that the log deletes.
     var deleted: [NSManagedObject] {
         changes.compactMap { if case .existence(let object, appeared: false) = $0 { object } else { nil } }
     }
@@ -53,13 +53,13 @@ final class DeletionLog {
         return object.targetKey(at: Int(slot), of: read)?.row == old._state.key.row
     }
 
-    /// Adds what was written of its objects later, while their deletions were pending.
+    /// Adds what was written to its objects later, while their deletions were pending.
     func add(_ change: GraphChange) {
         changes.append(change)
         note(changes.count - 1)
     }
 
-    /// Forgets that the rules of an object have parted it from members that it had lost elsewhere as well.
+    /// Makes an undo leave out a member that a delete rule removed and another writer removed too.
     func forgetParting(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
         for place in places(of: object) {
             guard case .link(_, let written, let other, added: false) = changes[place], written == index,
@@ -71,14 +71,14 @@ final class DeletionLog {
 }
 
 extension ChangeTracker {
-    /// Notes the last change with the pending deletions of the objects that it parts or relates.
+    /// Adds the last change to the pending deletions of the objects whose relationship it ends or makes.
     ///
-    /// Parts: a rule that denies, or does nothing, has left the two related. After a save an undo of this change finds one of
-    /// them gone; the undo of the deletion brings both. Relates: the rule is applied once more and parts the two, which the undo
-    /// of the deletion takes back as well. A deletion of the open event has the change in its own log, and a former one of the
-    /// same object, which was taken back, has nothing to do with it.
+    /// Ends: a deny or no-action rule has left two objects related. After a save an undo of this change finds one of
+    /// them gone; the undo of the deletion restores both. Makes: the rule is applied again and ends the relationship,
+    /// and the undo of the deletion takes that back as well. A deletion of the open event has the change in its own
+    /// log, and an earlier deletion of the same object that was taken back is not concerned.
     ///
-    /// - Parameter new: where a to-one leads now.
+    /// - Parameter new: the new target of a to-one.
     func noteChange(to new: NSManagedObject? = nil) {
         guard replayed == nil, undoManager != nil, let change = log.last else { return }
         let ends = change.partedEnds.filter { $0._state.has(.propagated) } + change.relatedEnds(new)
@@ -89,7 +89,7 @@ extension ChangeTracker {
 }
 
 extension GraphChange {
-    /// The objects that were related until a change.
+    /// The objects whose relationship a change ended.
     fileprivate var partedEnds: [NSManagedObject] {
         switch self {
         case .target(let object, _, let old): old.map { [object, $0] } ?? []
@@ -98,7 +98,7 @@ extension GraphChange {
         }
     }
 
-    /// The objects that are related since a change.
+    /// The objects that a change related.
     fileprivate func relatedEnds(_ new: NSManagedObject?) -> [NSManagedObject] {
         switch self {
         case .target(let object, _, _): new.map { [object, $0] } ?? []
@@ -109,8 +109,8 @@ extension GraphChange {
 }
 
 extension NSManagedObjectContext {
-    /// Reads the rows of pending deletions anew, so that the save deletes what is there now, and applies the delete rules to what
-    /// has come to lead there. An undo of a deletion takes all of that back.
+    /// Reads the rows of pending deletions again, so that the save deletes what is there now, and applies the delete
+    /// rules to objects that lead there since. An undo of a deletion takes all of that back.
     final func renewDeletions(of objects: some Sequence<NSManagedObject>) {
         var waiting = tracker.unpropagated
         var reopened: [NSManagedObject] = []
@@ -118,8 +118,8 @@ extension NSManagedObjectContext {
         let untouched = ContiguousArray(objects.filter { !$0._state.has(.propagated) })
         readRowsAgain(untouched)
         for object in untouched { object.renewToManys() }
-        // All are as they were read before the rules part any: two of them may have come to be a pair. All let go of their rows
-        // first, so that they are read together.
+        // All are read before the rules are applied to any, since two of them may be related by now. All detach their
+        // rows first, so that they are read together.
         let ruled = objects.filter { $0._state.has(.propagated) }
         let former = ruled.map { object in
             defer {
@@ -140,13 +140,14 @@ extension NSManagedObjectContext {
             object.forEachPartedMember { log?.forgetParting(object, $0, from: $1) }
             tracker.unpropagated = [object]
             log?.amend(by: propagateBelowLog(), formerly: formerly)
-            // What could not be read waits with the others.
+            // Objects that could not be read wait with the others.
             waiting += tracker.unpropagated
         }
         tracker.unpropagated = waiting
     }
 
-    /// Applies the delete rules of deletions of former events. An undo takes back what they write together with the deletions.
+    /// Applies the delete rules of deletions from former events. An undo takes their writes back together with the
+    /// deletions.
     final func propagatePostponed() {
         let (recent, logs) = (tracker.unpropagated, tracker.deletionLogs)
         var last: [NSManagedObject: Int] = [:]
@@ -157,13 +158,13 @@ extension NSManagedObjectContext {
             guard let objects = postponed[place] else { continue }
             tracker.unpropagated = ContiguousArray(objects)
             log.append(propagateBelowLog())
-            // What could not be read waits on.
+            // Objects that could not be read keep waiting.
             tracker.postpone()
         }
         tracker.unpropagated = ContiguousArray(postponed[-1] ?? []) + recent
     }
 
-    /// Applies delete rules as no step of its own: what is undone next, and what can be redone, stays.
+    /// Applies delete rules without an undo step of their own: the undo and redo stacks stay as they are.
     private func propagateBelowLog() -> ContiguousArray<GraphChange> {
         let (undoManager, hadDeletions) = (tracker.undoManager, tracker.logsDeletions)
         let former = tracker.endLog()
@@ -178,7 +179,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Members that were taken out of a to-many and are not in it as it was read since.
+    /// Calls `body` with each member that was removed from a to-many and is missing from it as last read.
     fileprivate final func forEachPartedMember(_ body: (Int, NSManagedObject) -> Void) {
         forEachStoredToMany { index, members in
             for member in members.removed.objects where !members.held(member._state.key, store: _state.pointee.store) {

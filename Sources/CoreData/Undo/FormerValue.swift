@@ -6,17 +6,17 @@ import Foundation
 /// The value that a write replaced, kept without decoding it.
 enum FormerValue {
     case null
-    /// A transient attribute with a default that was not set since its object was read.
+    /// A transient attribute that has its default: it was not set since its object was read.
     case unset
     case bits(UInt64)
     case text(String)
     case data(Data)
     case uuid(UUID)
     case reference(AnyObject)
-    /// In a row: the chunk is kept instead of the value.
+    /// The value in a row, whose chunk is kept.
     case row(RowChunk, UnsafeMutablePointer<UInt64>)
 
-    /// Whether this is the value that another was, not one that equals it.
+    /// Whether two values are known to be the same: objects by identity, values in rows never.
     func isSame(as other: FormerValue) -> Bool {
         switch (self, other) {
         case (.null, .null), (.unset, .unset): true

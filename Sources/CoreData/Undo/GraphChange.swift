@@ -1,21 +1,21 @@
-// What an undo needs to know of each write.
+// What an undo has to know of each write.
 
 import CoreDataValues
 import Foundation
 
-/// One write, with what was there before. Holds its objects until the undo stack drops it.
+/// One write, with what was there before. It holds its objects until the undo stack drops it.
 enum GraphChange {
-    /// The object came into being (true) or was deleted (false).
+    /// The object was inserted (true) or deleted (false).
     case existence(NSManagedObject, appeared: Bool)
     /// A deletion was taken back.
     case revival(NSManagedObject)
     case attribute(NSManagedObject, slot: Int32, old: FormerValue)
     case target(NSManagedObject, slot: Int32, old: NSManagedObject?)
-    /// A pair came (true) or went in a to-many whose inverse is no to-one.
+    /// A pair was made (true) or ended in a to-many whose inverse is not a to-one.
     case link(NSManagedObject, toMany: Int32, member: NSManagedObject, added: Bool)
     /// A member left its place in an ordered to-many, or is about to.
     case position(NSManagedObject, toMany: Int32, member: NSManagedObject, index: Int)
-    /// The order of all members before they were arranged anew.
+    /// The order of all members before they were rearranged.
     case order(NSManagedObject, toMany: Int32, old: ContiguousArray<NSManagedObject>)
 
     /// The object that was written.
@@ -33,7 +33,7 @@ enum GraphChange {
 }
 
 extension NSManagedObject {
-    /// The present value of an attribute slot, as an undo keeps it.
+    /// The present value of an attribute slot, in the form an undo keeps.
     final func formerValue(_ slot: Int) -> FormerValue {
         let state = _state
         guard let overlay = state.overlay, overlay.isPresent(slot) else {
@@ -54,7 +54,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts a former value back.
+    /// Writes a former value back.
     final func restore(_ value: FormerValue, at slot: Int) {
         let overlay = willWrite(slot)
         switch value {
@@ -69,7 +69,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Gives a transient attribute its default back, also where a child's row has taken another value over since.
+    /// Gives a transient attribute its default back, also if the row of a child context has another value by now.
     private final func unset(_ slot: Int, _ overlay: Overlay) {
         overlay.remove(slot, kind(slot))
         guard _state.pointee.row?.isPresent(slot) == true,
@@ -82,7 +82,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Copies one attribute cell of a row into an overlay.
+    /// Copies the value of one attribute from a row into an overlay.
     final func copy(_ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, _ slot: Int, to overlay: Overlay) {
         let source = Source.row(row, chunk)
         switch kind(slot) {

@@ -1,11 +1,12 @@
-// Objects that an undo brings back under other keys than their rows had, and objects that name the former keys.
+// Objects that an undo restores under keys other than their former rows', and objects that still refer to the former
+// keys.
 
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Gives relationships without inverse that lead to rows which are gone the objects that came back instead: no delete rule
-    /// has parted them, so nothing of it is in the log. Objects that are not here, or have read their members since, lead to them
-    /// no more.
+    /// Points relationships without inverse from former keys to the restored objects: no delete rule has cleared them,
+    /// so the log has nothing about them. Objects that are not registered here, or have read their members since, no
+    /// longer lead to the restored ones.
     final func replaceKeys(_ returned: [ObjectKey: NSManagedObject]) {
         var renamed: [ObjectKey: NSManagedObject] = [:]
         for (key, object) in returned where !object.isLost && object._state.key != currentKey(key) {
@@ -40,7 +41,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes in a member that came back, to where its former row stands, on this side only.
+    /// Adds a restored member in the place of its former row, on this side only.
     final func takeBack(_ member: NSManagedObject, formerly key: ObjectKey, toMany index: Int) {
         let members = makeToManyState(index)
         managedObjectContext?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
@@ -51,7 +52,7 @@ extension NSManagedObject {
         if let place, relationship(toMany: index).isOrdered { move(member, toMany: index, to: place) }
     }
 
-    /// Where the row of a key stands among the members, nil where it was taken out.
+    /// The place of a row among the present members; nil if it was removed.
     private func place(of key: ObjectKey, in members: ToMany) -> Int? {
         let (gone, store) = (members.removed.objects, _state.pointee.store)
         if let order = members.order { return order.firstIndex { $0._state.key == key } }
@@ -62,8 +63,8 @@ extension NSManagedObject {
 }
 
 extension ToMany {
-    /// Forgets a member whose row is gone, and the fault that was made for it. Of rows as read the other keys stay, also where
-    /// they are older than the save: more of what it has deleted may come back.
+    /// Forgets a member whose row is gone, and the fault that was made for it. The other stored keys stay, even if they
+    /// are older than the save: an undo may restore more of what the save deleted.
     fileprivate func dropStored(_ key: ObjectKey, store: UInt16) {
         setStored(.keys(storedKeys(in: store).filter { $0 != key }))
         if hasOrder { removeFromOrder { $0._state.key == key } }

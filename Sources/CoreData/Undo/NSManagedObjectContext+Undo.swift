@@ -1,17 +1,17 @@
-// Undo and redo: the log of an event becomes one undo action; applying it goes through the same door and is logged again.
+// Undo and redo: the log of an event becomes one undo action, whose replay writes by the same code and is logged again.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Takes the last group of changes back. Nothing happens without an undo manager.
+    /// Undoes the last group of changes. Nothing happens without an undo manager.
     public final func undo() {
         checkQueue()
         undoManager?.undo()
     }
 
-    /// Does again what was undone last.
+    /// Redoes what was undone last.
     public final func redo() {
         checkQueue()
         undoManager?.redo()
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
         ) { _ in context.object?.processChanges() }
     }
 
-    /// Turns the log of the event that ends into one undo action.
+    /// Registers the log of the event that ends as one undo action.
     final func registerUndo(_ log: ContiguousArray<GraphChange>, hasDeletions: Bool) {
         guard let undoManager = tracker.undoManager else { return }
         if !log.isEmpty, undoManager.isUndoRegistrationEnabled {
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
         if !undoManager.isUndoing, !undoManager.isRedoing { undoManager.endEvent() }
     }
 
-    /// An object that an undo or a merge brought to its saved state is not changed any more.
+    /// Makes an object unchanged that an undo or a merge brought back to its saved state.
     final func revertIfRestored(_ object: NSManagedObject) {
         let state = object._state
         state.clear(.recheck)
@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A weak reference that a notification block may hold; the observer is removed before the object goes.
+/// An unretained reference for a notification block; the observer is removed before the object goes.
 private struct Unowned: @unchecked Sendable {
     @Unretained var object: NSManagedObjectContext?
     init(_ object: NSManagedObjectContext) { self.object = object }

@@ -1,8 +1,8 @@
-// One step of an undo or redo: the changes of an event, taken back through the door that they came by.
+// One step of an undo or redo: takes the changes of an event back by the same code that made them.
 
 import CoreDataValues
 
-/// What the undo stack holds of one event, on its way back.
+/// Takes back what the undo stack holds of one event.
 struct UndoReplay {
     private let context: NSManagedObjectContext
     private let log: ContiguousArray<GraphChange>
@@ -13,13 +13,13 @@ struct UndoReplay {
         (self.context, self.log, self.hasDeletions) = (context, log, hasDeletions)
     }
 
-    /// Takes logged changes back: *objects that were there before come back · all else goes back, last first*.
+    /// Takes logged changes back: *restores the objects that were deleted · then reverts all else, last first*.
     ///
-    /// What has left the context since, because another writer deleted it, stays away: to-ones that led there become nil, to-manys
-    /// come back without it.
+    /// Objects that left the context since, because another writer deleted them, do not come back: to-ones that led to
+    /// them become nil, and to-manys are restored without them.
     ///
-    /// A deletion is logged when it is asked for, and the event goes on with the object in its places until the delete rules
-    /// take it out. So the places that were logged meanwhile count it, here and in the redo, which is this walk's own log.
+    /// A deletion is logged when the program asks for it, and the object keeps its places until the delete rules remove
+    /// it. So places that were logged in between count it, here and in the redo, whose log this replay writes.
     func run() {
         context.tracker.replayed = []
         context.writing(as: .undo) { revert() }
@@ -42,8 +42,8 @@ struct UndoReplay {
         for change in log.reversed() { change.revert(in: context) }
     }
 
-    /// Applies the delete rules of what a redo has deleted, also where those of other deletions wait for the save: they were applied
-    /// before the undo.
+    /// Applies the delete rules of what a redo deleted, even if those of other deletions wait for the save: they were
+    /// applied before the undo.
     private func propagateRedone() {
         let redone = Set(context.tracker.redone)
         context.tracker.redone = []
@@ -53,7 +53,7 @@ struct UndoReplay {
         context.tracker.unpropagated += waiting
     }
 
-    /// The objects that come back into the context, by the keys that their rows had: they get others.
+    /// The objects that return into the context, by the keys of their former rows: they get other keys.
     private func returningObjects() -> [ObjectKey: NSManagedObject] {
         var returning: [ObjectKey: NSManagedObject] = [:]
         for case .existence(let object, appeared: false) in log
@@ -63,7 +63,7 @@ struct UndoReplay {
         return returning
     }
 
-    /// Tells objects that an undo or redo gave them other values; what they write then is no change.
+    /// Tells objects that an undo or redo changed them; what they write then is no change.
     private func awake(_ touched: ContiguousArray<NSManagedObject>) {
         let isLifeChanged = log.contains { change in
             switch change {
@@ -72,7 +72,7 @@ struct UndoReplay {
             }
         }
         guard isLifeChanged else { return tellUpdate(touched) }
-        // What came or went is told that alone. Marked while no code of the program's runs.
+        // Objects that came or went are told only that. They are marked while no code of the program runs.
         for case .existence(let object, _) in log { object._state.set(.present) }
         let updated = ContiguousArray(touched.lazy.filter { !$0._state.has(.present) })
         for case .existence(let object, _) in log { object._state.clear(.present) }
@@ -91,7 +91,7 @@ struct UndoReplay {
 }
 
 extension GraphChange {
-    /// Does the opposite of what was logged. Deleted objects are back already.
+    /// Does the opposite of what was logged. Deleted objects were restored before.
     func revert(in context: NSManagedObjectContext) {
         guard !subject.isLost else { return }
         switch self {
@@ -99,11 +99,12 @@ extension GraphChange {
             if appeared { context.undoInsertion(object) }
         case .revival(let object): context.remove(object)
         case .attribute(let object, let slot, let old):
-            // Where it came back in this same walk, the value that goes is logged all the same.
+            // If the object came back in this same replay, the value that is replaced is logged all the same.
             object._state.clear(.fresh)
             object.restore(old, at: Int(slot))
         case .target(let object, let slot, let old):
-            // With its other side, which is mostly so already: a refresh may have changed one of the two since.
+            // Writes the inverse too. It mostly agrees already, but a refresh may have changed one of the two sides
+            // since.
             object.setTarget(Int(slot), old.flatMap { $0.isLost ? nil : $0 })
         case .link(let object, let index, let member, let added):
             guard added || !member.isLost, object.isMember(member, at: Int(index)) == added else { return }
