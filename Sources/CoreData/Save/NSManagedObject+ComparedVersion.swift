@@ -7,7 +7,7 @@ extension NSManagedObject {
     /// conflict.
     ///
     /// The changes are based on it: a child's base, else the version that the program last read, even if the object was
-    /// deallocated since and the row was read again for a delete rule, a write or the save.
+    /// deallocated and the row read again for a delete rule, a write or the save.
     final var comparedVersion: Int32 { _state.has([.based, .unseen]) ? rememberedVersion : _state.version }
 
     @inline(never)

@@ -19,8 +19,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// - Throws: 133020 (133000 in a child context) if changed objects were found to have no rows. Nothing under a policy that
-    ///   resolves conflicts: these objects stay deleted.
+    /// - Throws: 133020 for changed objects whose rows were found gone, 133000 in a child context; nothing under a
+    ///   policy that resolves conflicts: they stay deleted.
     final func refuseMissed() throws {
         let missed = tracker.missed.filter {
             $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.gone)

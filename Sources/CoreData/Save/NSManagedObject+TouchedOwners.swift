@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Whether this object's row need not be compared: only members changed, and no limit or order depends on them.
     final func isOnlyTouched() -> Bool {
-        // Rows are compared if the inverse relies on an unchanged to-one, or if a child has changed the object.
+        // Compared, as the inverse relies on a to-one that the overlay repeats, or as a child has changed the object.
         if statesTarget || _state.has(.based) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates {
             return false
         }
