@@ -22,11 +22,11 @@ enum ClassSearch {
         return String(executable.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }()
 
-    /// Returns the class that a model calls `name`; `NSManagedObject` if there is none, or after a warning if there are
-    /// several.
+    /// Returns the class that a model calls `name`; `NSManagedObject` if there is none, or, with a warning, not just
+    /// one.
     ///
-    /// A leading dot ("the current product's module") is ignored: models are used where they were not made. Classes
-    /// inside functions, which have no path, are bound when a program first names them (`EntityInfo.bind`).
+    /// Ignores a leading dot ("the current product's module"), as models are used where they were not made. Classes
+    /// inside functions have no path; they are bound when a program first names them (`EntityInfo.bind`).
     static func type(named name: String?, for entity: Entity? = nil) -> NSManagedObject.Type {
         guard let name = name.map(bare), !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
         if let registered = state.withLock({ $0.registered[name] }) { return registered }
@@ -120,8 +120,7 @@ enum ClassSearch {
 extension NSManagedObjectModel {
     /// Sets the class for a class name in all models of the process that are not in use yet. Ours.
     ///
-    /// For classes that are not found automatically: one of several of a name, a generic class with its arguments, a
-    /// class inside a function.
+    /// For classes that are not found: one of several of a name, a generic class with arguments, one inside a function.
     /// - Parameters:
     ///   - type: The class; nil removes an earlier one.
     ///   - name: The name as models have it, with or without a leading dot.

@@ -43,8 +43,7 @@ enum GeneratedClasses {
         guard let entity, !named.isEmpty else { return nil }
         let fitting = named.filter { AccessorKeys($0.keys()).describe(entity) }
         if fitting.count == 1 { return fitting[0].type }
-        // The same model in several modules, or another version: the model's path names the module whose resources it
-        // is in.
+        // The same model in several modules, or other versions: takes the module whose resources have this model.
         let path = entity.draft.location?.path ?? ""
         let near = (fitting.isEmpty ? named : fitting).filter { found in
             RecordedClass(found.type).map {

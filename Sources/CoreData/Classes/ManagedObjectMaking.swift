@@ -23,9 +23,8 @@ extension ManagedObjectMaking where Self: NSManagedObject {
 
     /// Calls `make` with the context and the dynamic class of the object.
     ///
-    /// `Self` is only the static type: `NSManagedObject` if `type.init(context:)` is called on an
-    /// `NSManagedObject.Type`. Swift passes the dynamic class as a hidden argument of the initialiser, which only a C
-    /// function can read.
+    /// `Self` is the static type: `NSManagedObject` for `type.init(context:)` on an `NSManagedObject.Type`. Swift
+    /// passes the dynamic class as a hidden argument of the initialiser, which only C can read.
     @_silgen_name("coredata_make_object")
     private init(
         in context: UnsafeMutableRawPointer,

@@ -9,8 +9,8 @@ extension NSManagedObjectContext {
     ///
     /// A fetch request returns a complete `NSAsynchronousFetchResult`; an asynchronous one returns it at once and
     /// completes it later.
-    /// - Throws: 134091 for a save request (use `save()`); what fetching throws; `unsupported`, naming the class, for any
-    ///   other.
+    /// - Throws: 134091 for a save request (use `save()`); what fetching throws; `unsupported`, with its class, for
+    ///   others.
     @discardableResult
     public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()

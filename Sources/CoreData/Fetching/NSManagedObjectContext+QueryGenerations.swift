@@ -22,8 +22,8 @@ extension NSManagedObjectContext {
     /// states (all but SQLite with a write-ahead log) are read as they are; a context with no other store stays
     /// unpinned.
     /// - Parameter generation: `.current`, the token of a context over the same coordinator, or nil.
-    /// - Throws: 134060 for a token of another coordinator or of a released state, and in a child, which reads its
-    ///   parent's. A read that would pin more states than allowed throws 134090 (`SQLitePinnedViewLimitOption`).
+    /// - Throws: 134060 for a token of another coordinator or of a released state, and in a child context.
+    ///   A read that would pin more states than allowed throws 134090 (`SQLitePinnedViewLimitOption`).
     public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         checkQueue()
         guard !isChild else {

@@ -35,8 +35,7 @@ struct PropertyRule {
         }
     }
 
-    /// Returns a complaint for every predicate that a value does not satisfy; none for nil, as another rule decides
-    /// about that.
+    /// Returns a complaint for every predicate that a value does not satisfy; none for nil, which another rule judges.
     ///
     /// A numeric warning is the error's code; a text is its sentence, with the code 1550.
     func complaints(about value: Any?) -> [Complaint] {

@@ -98,8 +98,7 @@ struct PropertyValidation {
 
     // MARK: Composites
 
-    /// Validates each element as an attribute with its own key (`location.latitude`); converted ones replace those in
-    /// the dictionary.
+    /// Validates elements as attributes with their own keys (`location.latitude`); the dictionary gets converted ones.
     private func checkComposite(
         _ value: UnsafeMutablePointer<AnyObject?>, _ composite: CompositePlace, _ errors: inout [any Error]
     ) {
@@ -175,8 +174,7 @@ struct PropertyValidation {
 }
 
 extension Validation {
-    /// Validates every property by `validateValue(_:forKey:)`, for classes that override it or
-    /// `validateProperty(_:value:)`.
+    /// Validates every property by key, for classes that override `validateValue` or `validateProperty`.
     static func checkByKey(_ object: NSManagedObject, _ info: EntityInfo) throws {
         var errors: [any Error] = []
         let keys =
