@@ -25,8 +25,8 @@ enum ClassSearch {
     /// Returns the class that a model calls `name`; `NSManagedObject` if there is none, or, with a warning, not just
     /// one.
     ///
-    /// Ignores a leading dot ("the current product's module"), as models are used where they were not made. Classes
-    /// inside functions have no path; they are bound when a program first names them (`EntityInfo.bind`).
+    /// Ignores a leading dot ("the current product's module"): models are used where they were not made. Classes in
+    /// functions have no path and are bound when a program first names them (`EntityInfo.bind`).
     static func type(named name: String?, for entity: Entity? = nil) -> NSManagedObject.Type {
         guard let name = name.map(bare), !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
         if let registered = state.withLock({ $0.registered[name] }) { return registered }
@@ -58,7 +58,7 @@ enum ClassSearch {
     /// Returns a top-level class by Foundation's look-up, of the module in the name or of the main program's.
     static func anyClass(named name: String) -> AnyClass? {
         let name = bare(name)
-        // For nested ones Foundation prints to standard error that it does not look.
+        // Foundation does not look up nested classes, and prints an error.
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).count
         return parts > 2
             ? nil : NSClassFromString(name) ?? (parts == 1 ? NSClassFromString("\(mainModule).\(name)") : nil)

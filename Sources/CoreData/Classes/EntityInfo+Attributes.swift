@@ -13,7 +13,7 @@ extension EntityInfo {
         description.propertiesByName[entity.slots[slot].composite ?? entity.slots[slot].name]
     }
 
-    /// How many places an object has for relationships: one for each to-many and each fetched property, and one for
+    /// How many places an object has for relationships: one for each to-many and fetched property, and one for
     /// prefetched targets.
     var relationshipStateCount: Int { entity.toMany.count + entity.fetchedProperties.count + 1 }
 

@@ -28,7 +28,7 @@ struct ConflictReport {
         objects[RowKey(entity: context.runtime.schema[key.entity].root, number: key.number)]
     }
 
-    /// A refused row with its version or claimed values. Two attempts with equal reasons have resolved nothing.
+    /// A refused row with its version or claimed values. Equal reasons in two attempts show that nothing was resolved.
     struct Reason: Hashable {
         let key: RowKey
         let expected: Int32
@@ -54,9 +54,9 @@ struct ConflictReport {
 
     // MARK: Other writers
 
-    /// One conflict for each row that another writer changed or deleted since it was read.
+    /// Returns one conflict for each row that another writer changed or deleted since it was read.
     ///
-    /// - Throws: what the store says when the rows are read.
+    /// - Throws: the store's error when the rows are read.
     func merges() throws -> [NSMergeConflict] {
         var keys: [RowKey] = []
         var seen: Set<RowKey> = []

@@ -25,8 +25,8 @@ extension NSManagedObjectContext {
     /// deletes or only touches the object, or does nothing with it. Ours, beside Core Data's API.
     ///
     /// The version is compared in the save's transaction, before anything is written. No merge policy is asked, and
-    /// `write(_:)` does not run again: another attempt would meet the same row. A child's save hands it to its parent.
-    /// It ends with a save that succeeds, `rollback()` or `reset()`. The last one for an object counts. New objects
+    /// `write(_:)` does not run again: another attempt would meet the same row. A child's save passes the expectation
+    /// on. It ends with a successful save, `rollback()` or `reset()`. The last one for an object counts; new objects
     /// meet none.
     ///
     ///     try await container.write { context in
@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A row that was not as `expect(_:of:)` said. Ours.
+/// A row whose version differed from the one given to `expect(_:of:)`. Ours.
 public struct UnmetExpectation: Sendable, Hashable, CustomStringConvertible {
     public let objectID: NSManagedObjectID
     public let expected: Int

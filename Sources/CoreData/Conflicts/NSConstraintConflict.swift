@@ -19,7 +19,7 @@ open class NSConstraintConflict: NSObject {
     /// What the context last read of each, or what a new object started with.
     public final let conflictingSnapshots: [[AnyHashable: Any]]
 
-    /// A conflict about nothing.
+    /// An empty conflict.
     public convenience override init() {
         self.init(constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
     }

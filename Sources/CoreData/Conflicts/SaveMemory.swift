@@ -125,7 +125,6 @@ extension NSManagedObject {
 }
 
 extension Overlay {
-    /// Copies the overlay.
     func copy(_ layout: RowLayout, _ kinds: UnsafePointer<SlotKind>) -> Overlay {
         let copy = Overlay.allocate(layout)
         for slot in 0..<layout.slotCount where isPresent(slot) {

@@ -7,8 +7,8 @@ extension SaveOperation {
     /// Removes errors about the number of members of objects whose row is not the one that the context last read.
     ///
     /// A registered object keeps the members that it read, a deallocated one reads the current ones: whether a rule
-    /// denies its deletion would depend on what the program retains. Either way it conflicts. A child leaves this to
-    /// the save into the store. Reads the rows of these objects from the store, and only if there are such errors.
+    /// denies its deletion would depend on what the program retains. Either way the row conflicts. A child leaves this
+    /// to the save into the store. Reads the rows of these objects from the store, and only if there are such errors.
     ///
     /// - Throws: 133020 in a context that saves into stores.
     func withoutOvertaken(_ errors: [any Error]) throws -> [any Error] {

@@ -53,7 +53,7 @@ struct ToManyMerge {
         -> Bool
     {
         guard member._state.has(.persistent) else { return false }
-        // A store that cannot answer for one pair has all members read.
+        // A store that cannot answer for one pair reads all members.
         return context.isStored(member, in: object, toMany: index)
             ?? object.committedMembers(at: index).contains { $0 === member }
     }

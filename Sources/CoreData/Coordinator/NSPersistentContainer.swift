@@ -125,8 +125,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         }
     }
 
-    /// Changes objects in a new background context and saves them; runs again in a new context if another writer got in
-    /// first.
+    /// Changes objects in a new background context and saves them; runs again, in a new one, if another writer was
+    /// faster.
     ///
     ///     let beds = try await container.write { context in
     ///         let ward = try context.existingObject(with: id)
@@ -135,14 +135,13 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
     ///     }
     ///
     /// The block may run more than once, so it must change nothing but objects of its context. Writers run in the order
-    /// of their calls and wait suspended. If the save throws 133020 or 133021, for whatever reason, the context is
+    /// of their calls and wait suspended. If the save throws 133020 or 133021, whoever caused it, the context is
     /// dropped and the block runs again, 10 times at most, after a pause that grows from a millisecond to half a second
-    /// and lets others write. Contexts come from `newBackgroundContext()`. For saves inside the block see `write(_:)`
-    /// of the coordinator.
+    /// and lets others write. Contexts come from `newBackgroundContext()`. For saves in the block see `write(_:)` of
+    /// the coordinator.
     /// - Returns: what the block returned in the attempt that was saved.
-    /// - Throws: what the block throws, at once and with nothing saved; what the save throws, after conflicts that of
-    ///   the last attempt; a failed read in a getter; `CancellationError` if the task is cancelled, which ends waits
-    ///   and pauses.
+    /// - Throws: the block's error, at once and with nothing saved; the save's error, for conflicts that of the last
+    ///   attempt; a failed read in a getter; `CancellationError` if the task is cancelled, which ends all waiting.
     public nonisolated(nonsending) final func write<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
@@ -153,8 +152,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
     ///
     /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process. The
     /// context comes from `newBackgroundContext()`. Each fetch and fault finds what is saved when it asks the store.
-    /// - Throws: what the block throws; 134060 if the block leaves changes, which nobody would save; a failed read in a
-    ///   getter; `CancellationError` if the task is cancelled.
+    /// - Throws: the block's error; 134060 if the block leaves changes, which nothing would save; the error of a failed
+    ///   read in a getter; `CancellationError` if the task is cancelled.
     public nonisolated(nonsending) final func read<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
@@ -177,7 +176,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
 
     /// Runs a block in a new context and suspends the caller until it has ended. Only the block itself saves.
     ///
-    /// - Throws: what the block throws; before that, a failed read in a getter.
+    /// - Throws: the error of a failed read in a getter, else the block's.
     @preconcurrency
     public nonisolated(nonsending) final func performBackgroundTask<T>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T

@@ -5,8 +5,7 @@ import CoreDataValues
 import Synchronization
 
 extension NSPersistentStoreCoordinator {
-    /// Totals over all stores of a coordinator since each was added, and the pinned views. Ours, beside Core Data's
-    /// API.
+    /// Totals over a coordinator's stores since each was added, and its pinned views. Ours, beside Core Data's API.
     public struct Counters: Sendable, Hashable {
         /// SQL statements run.
         public var statements = 0

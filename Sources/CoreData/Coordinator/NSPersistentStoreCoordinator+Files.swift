@@ -7,12 +7,11 @@ import Foundation
 
 extension NSPersistentStoreCoordinator {
     /// Empties a store. A SQLite file stays, without tables, and is emptied under SQLite's lock, so that others who
-    /// have it open find an empty database instead of a missing file; other files and the folder of external data are
-    /// removed.
+    /// have it open find an empty database instead of no file; other files and the folder of external data are removed.
     ///
     /// Does nothing if there is no file.
-    /// - Throws: 134080 for a file that is no store, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a
-    ///   type without files.
+    /// - Throws: 134080 for a file that is no store, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for
+    ///   a type without files.
     public final func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {

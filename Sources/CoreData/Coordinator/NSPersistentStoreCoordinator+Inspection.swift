@@ -7,11 +7,10 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Finds out which model wrote the store at a URL, and whether the coordinator's model fits it.
     ///
-    /// A model that does not fit is a result; `addPersistentStore` throws 134100 for it, with the same words. Nothing
-    /// is opened, created or changed. A program's own class is asked for its metadata; metadata without version hashes
-    /// fit any model.
-    /// - Throws: 134000 for an unknown type, 134020 for an unknown configuration, 134080 for a file that cannot be read
-    ///   or is no store.
+    /// A model that does not fit is a result; `addPersistentStore` throws it as 134100. Nothing is opened, created or
+    /// changed. A program's own class is asked for its metadata; metadata without version hashes fit any model.
+    /// - Throws: 134000 for an unknown type, 134020 for an unknown configuration, 134080 for a file that is no store or
+    ///   cannot be read.
     package final func inspectStore(
         ofType type: String, configurationName configuration: String?, at url: URL
     ) throws -> StoreInspection {

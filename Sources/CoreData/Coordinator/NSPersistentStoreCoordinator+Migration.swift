@@ -7,14 +7,14 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Copies a store's objects into a new store, of any type, and removes the old one from the coordinator.
     ///
-    /// The new store has a new UUID, which `NSPersistentStoreCoordinatorStoresDidChange` has under
-    /// `NSUUIDChangedPersistentStoresKey`, and its objects have other URIs. The old file stays. Registered objects
-    /// belong to the new store from then on, with their IDs and pending changes. They do not if one of the two is a
-    /// program's own `NSAtomicStore` or `NSIncrementalStore`, as these number their rows themselves: the objects then
+    /// The new store has a new UUID, posted as `NSUUIDChangedPersistentStoresKey` of
+    /// `NSPersistentStoreCoordinatorStoresDidChange`, and its objects have other URIs. The old file stays. Registered
+    /// objects belong to the new store from then on, with their IDs and pending changes, unless one of the two is a
+    /// program's own `NSAtomicStore` or `NSIncrementalStore`, which number their rows themselves: the objects then
     /// belong to the removed store, and saving them throws 134070. Saves on other threads wait and go to the new store;
     /// those of other coordinators and processes still go to the old one. Costs memory for all objects.
-    /// - Throws: 134030 if a store with objects is at the URL already; what opening and writing throw. Nothing has
-    ///   changed then.
+    /// - Throws: 134030 if a store with objects is at the URL; what opening and writing throw. Nothing has changed
+    ///   then.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String

@@ -26,7 +26,7 @@ struct NumberedStore: Sendable {
 
     /// The store's writer.
     ///
-    /// - Throws: 134070 if other rows are read instead of the store's: contexts passed to programs' own stores do not
+    /// - Throws: 134070 if other rows are read instead of the store's: a context given to a program's store cannot
     ///   write.
     var writer: any StoreWriter {
         get throws {

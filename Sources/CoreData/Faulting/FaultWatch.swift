@@ -1,9 +1,9 @@
-// Who is told of unexpected faults in a context.
+// Tells of unexpected faults in a context.
 
 import CoreDataValues
 import Foundation
 
-/// Who is told of unexpected faults in a context.
+/// Tells of unexpected faults in a context, and follows the relationships that lead to them.
 final class FaultWatch {
     var refusesAll = false
     /// Whether faults of all objects are told.

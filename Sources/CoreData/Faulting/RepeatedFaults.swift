@@ -26,9 +26,8 @@ public struct RepeatedFaults: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension NSManagedObjectContext {
-    /// Called on the context's queue when ten faults of one kind were read one by one since a fetch of the objects that
-    /// lead to them, and at each tenfold. Faults read together count once; the report names one more key path to
-    /// prefetch.
+    /// Called on the context's queue when ten faults of one kind were read one by one since a fetch that led to them,
+    /// and at each tenfold. Faults read together count once; the report names one more key path to prefetch.
     ///
     /// While it is set, the context follows how objects are reached, as for `refusesFaults`. The launch argument
     /// `-com.apple.CoreData.SQLDebug 1` makes every context write these reports to the log.

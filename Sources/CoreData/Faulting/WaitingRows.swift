@@ -12,7 +12,7 @@ struct WaitingRows {
     let root: EntityIndex
     /// The context's `rowTime` when they were read: after a change of it they may be old.
     let time: Int
-    /// By number.
+    /// Sorted by number.
     let entries: [Entry]
     /// How many of these a context keeps.
     static var limit: Int { 4 }
@@ -40,7 +40,7 @@ struct OpenSiblings {
 extension NSManagedObjectContext {
     // MARK: Making
 
-    /// Makes faults that were found together siblings, at most `size` of them. Objects that have a row are left out.
+    /// Makes faults that were found together siblings, in groups of at most `size`. Leaves out objects with a row.
     final func join(_ objects: borrowing ContiguousArray<NSManagedObject>, _ size: Int = RowChunk.maximumCount) {
         var group: ContiguousArray<NSManagedObject> = []
         for index in objects.indices where objects[index]._state.mayJoin {

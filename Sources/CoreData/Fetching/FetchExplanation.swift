@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Ours, beside Core Data's API.
 public struct FetchExplanation: Sendable, CustomStringConvertible {
-    /// What one store does.
+    /// One store's part of a fetch.
     public struct Part: Sendable, CustomStringConvertible {
         public let storeIdentifier: String
         public let storeType: String

@@ -9,8 +9,7 @@ extension NSManagedObjectContext {
     ///
     /// A fetch request returns a complete `NSAsynchronousFetchResult`; an asynchronous one returns it at once and
     /// completes it later.
-    /// - Throws: 134091 for a save request (use `save()`); what fetching throws; `unsupported`, with its class, for
-    ///   others.
+    /// - Throws: 134091 for a save request (use `save()`); what fetching throws; `unsupported` for any other class.
     @discardableResult
     public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()

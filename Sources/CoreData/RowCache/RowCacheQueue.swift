@@ -61,8 +61,7 @@ struct RowCacheQueue: ~Copyable {
         return id
     }
 
-    /// Makes room for a number. If most chunks of a large ring were dropped, as others replaced them, drops its older
-    /// half.
+    /// Makes room for a number. If most chunks of a large ring were replaced by others, drops its older half instead.
     private mutating func makeRoom() {
         guard mask > RowCacheQueue.small, count < mask / 4 else { return grow() }
         let end = next - mask / 2

@@ -6,10 +6,10 @@ extension NSManagedObjectContext {
     /// Whether a save compares the version of every row in it, as Core Data does, also of rows of which only the
     /// members changed. False by default, so that several writers can add members to one owner at once.
     ///
-    /// Rows are always compared if they are deleted or have a changed attribute or to-one, if their order changed other
-    /// than by additions at its end, if members were added under a maximum or removed under a minimum count, if the
-    /// class overrides `validateForUpdate()`, or after `detectConflicts(for:)`. Child contexts take the value over;
-    /// that of the context which saves into stores counts. Ours, beside Core Data's API.
+    /// Rows are always compared if they are deleted, if an attribute or to-one changed, if their order changed other
+    /// than by additions at its end, if a to-many with a maximum count gained or one with a minimum count lost members,
+    /// if the class overrides `validateForUpdate()`, or after `detectConflicts(for:)`. Child contexts take over the
+    /// value; the topmost context's counts. Ours, beside Core Data's API.
     public final var comparesRelationshipOwners: Bool {
         get { comparesOwners }
         set { comparesOwners = newValue }

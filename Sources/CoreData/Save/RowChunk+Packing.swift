@@ -55,8 +55,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Adds transient values to the row packed last, for a child context: rows of stores have none. Transformable
-    /// values are left out; the child asks for them (`parentLive`).
+    /// Adds transient values to the row packed last, for a child context: rows of stores have none. Values kept as
+    /// objects are left out; the child asks for them (`parentLive`).
     final func packTransients(into chunk: RowChunk) {
         let info = _state.info
         guard info.hasTransientSlots else { return }

@@ -41,6 +41,5 @@ struct TouchList {
 
     var groups: [TouchGroup] { full.isEmpty ? open.map(\.group) : full + open.map(\.group) }
 
-    /// Which objects are in the list.
     var objects: Set<UnsafeMutableRawPointer> { Set(rows.map { $0.object.toOpaque() }) }
 }

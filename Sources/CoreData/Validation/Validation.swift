@@ -95,8 +95,7 @@ enum Validation {
         errors.append(error(complaint, object, relationship.name, object.anyValue(.toMany(index))))
     }
 
-    /// Checks a member count. Optional relationships may have no members (4.10), required ones 0 without a minimum
-    /// (4.13).
+    /// Checks a member count. Optional relationships may be empty (4.10), required ones too without a minimum (4.13).
     static func complaint(aboutCount count: Int, of relationship: ResolvedRelationship) -> Complaint? {
         let description = relationship.description
         if count == 0, description.isOptional { return nil }
