@@ -69,8 +69,8 @@ struct ChildSave {
             || object.slots.contains { isChanged(object, $0, transients) }
     }
 
-    /// Whether a slot of a saved object changed. No row has former transient values. With a base an overlay value
-    /// counts even if it equals the row, which this context may have read after the child below changed it.
+    /// Whether a slot of a saved object changed. Former transient values are kept beside, as no row has them. In a
+    /// `based` object any overlay value counts: it may equal a row that was read after the child below changed it.
     static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
         if object._state.info.entity.slots[slot].isTransient { return transients.differ(object, slot) }
         guard let overlay = object._state.overlay, overlay.isPresent(slot) else { return false }
@@ -92,7 +92,7 @@ struct ChildSave {
         }
     }
 
-    /// Makes the parent's save check what `detectConflicts(for:)` was given here, against what was read here.
+    /// Has the parent's save compare objects given to `detectConflicts(for:)` here with the rows read here.
     private func handOnChecks() {
         for object in context.checkedObjects {
             guard let twin = twins[ObjectIdentifier(object)], !twin._state.has(.deleted) else { continue }
@@ -113,7 +113,7 @@ struct ChildSave {
         var known = updated
         known += deleted.filter { !$0._state.has(.inaccessible) }
         known += checked
-        // Permanent keys of insertions that the parent does not have: their deletion was pushed and then undone.
+        // Insertions with permanent keys: their deletion may have been pushed and then undone.
         let returned = context.hasEarlyKeys ? inserted.filter { $0._state.pointee.number > 0 } : []
         let found = try readTwins(of: known + returned)
         for (object, twin) in zip(returned, found[known.count...]) {

@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
 
     final var isChild: Bool { lineage != nil }
 
-    /// The root of this context's ancestors, which saves into the stores; itself if it has no parent.
+    /// The topmost ancestor, which saves into the stores; this context if it has no parent.
     final var topmost: NSManagedObjectContext {
         var top = self
         while let above = top.parent { top = above }
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
     /// Runs a block that holds this context's parent and all ancestors, after accepting the permanent keys that saves
     /// have assigned.
     ///
-    /// Whoever waits here has not begun its operation yet, so that another holder of the parent may use this context
+    /// A caller waits here before its operation begins, so that another holder of the parent may use this context
     /// meanwhile (see `Turns`).
     final func withParent<T>(_ body: (NSManagedObjectContext) throws -> T) rethrows -> T {
         guard let parent = lineage?.parent else { misuse("This context has no parent.") }

@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
         return try overlay(for: order, over: [store])?.count(from: [store]) ?? store.rows.count(plan, .latest)
     }
 
-    /// Makes a request over all pending changes here of a plan, with values, as results are packed.
+    /// Makes a request of a plan that covers all pending changes here, with values, as results are packed.
     final func order(_ plan: FetchPlan) -> FetchOrder {
         var plan = plan
         plan.includesValues = true

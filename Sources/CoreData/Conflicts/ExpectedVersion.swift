@@ -6,7 +6,7 @@ import Foundation
 public let UnmetExpectationsErrorKey: String = "OpenCoreDataUnmetExpectations"
 
 extension NSManagedObject {
-    /// The version of the row that this object was read from or saved to, nil without a row. Ours, beside Core Data's
+    /// The version of the row that this object was read from or saved to, nil without one. Ours, beside Core Data's
     /// API.
     ///
     /// It rises with each save that writes the row, also for members that come or go, and never repeats. Unsaved
@@ -25,9 +25,8 @@ extension NSManagedObjectContext {
     /// deletes or only touches the object, or does nothing with it. Ours, beside Core Data's API.
     ///
     /// The version is compared in the save's transaction, before anything is written. No merge policy is asked, and
-    /// `write(_:)` does not run again: another attempt would meet the same row. A child's save passes the expectation
-    /// on. It ends with a successful save, `rollback()` or `reset()`. The last one for an object counts; new objects
-    /// meet none.
+    /// `write(_:)` does not run again: another attempt would meet the same row. A child passes this on. It ends
+    /// with a successful save, `rollback()` or `reset()`. The last one for an object counts; new objects meet none.
     ///
     ///     try await container.write { context in
     ///         let casualty = try context.existingObject(with: id)

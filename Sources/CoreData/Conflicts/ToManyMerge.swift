@@ -5,10 +5,10 @@ import Foundation
 
 /// The merge of one to-many of one object.
 ///
-/// The members are a fault afterwards with the pending changes on top: the store is only asked about the changed pairs.
-/// An order that was changed here is read whole. Pairs that were added or removed here stay so whatever another writer
-/// did (6.3); a rollback drops them. Where the inverse is a to-one, the pair belongs to the member and is merged with
-/// it.
+/// The members are a fault afterwards with the pending changes on top: the store is only asked about changed pairs. An
+/// order that was changed here is read whole.
+/// Pairs that were added or removed here stay so whatever another writer did (6.3); a rollback drops them. Where the
+/// inverse is a to-one, the pair belongs to the member and is merged with it.
 struct ToManyMerge {
     private let index: Int
     private let relationship: ResolvedRelationship

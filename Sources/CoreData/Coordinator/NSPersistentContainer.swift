@@ -125,8 +125,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         }
     }
 
-    /// Changes objects in a new background context and saves them; runs again, in a new one, if another writer was
-    /// faster.
+    /// Changes objects in a new background context and saves them; again, in a new one, if another writer was faster.
     ///
     ///     let beds = try await container.write { context in
     ///         let ward = try context.existingObject(with: id)
@@ -137,8 +136,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
     /// The block may run more than once, so it must change nothing but objects of its context. Writers run in the order
     /// of their calls and wait suspended. If the save throws 133020 or 133021, whoever caused it, the context is
     /// dropped and the block runs again, 10 times at most, after a pause that grows from a millisecond to half a second
-    /// and lets others write. Contexts come from `newBackgroundContext()`. For saves in the block see `write(_:)` of
-    /// the coordinator.
+    /// and lets others write. Contexts come from `newBackgroundContext()`. For saves in the block see the coordinator's
+    /// `write(_:)`.
     /// - Returns: what the block returned in the attempt that was saved.
     /// - Throws: the block's error, at once and with nothing saved; the save's error, for conflicts that of the last
     ///   attempt; a failed read in a getter; `CancellationError` if the task is cancelled, which ends all waiting.

@@ -13,8 +13,7 @@ extension NSPersistentStoreCoordinator {
     /// program's own `NSAtomicStore` or `NSIncrementalStore`, which number their rows themselves: the objects then
     /// belong to the removed store, and saving them throws 134070. Saves on other threads wait and go to the new store;
     /// those of other coordinators and processes still go to the old one. Costs memory for all objects.
-    /// - Throws: 134030 if a store with objects is at the URL; what opening and writing throw. Nothing has changed
-    ///   then.
+    /// - Throws: 134030 if a store with objects is at the URL; what opening and writing throw. Then nothing changes.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String

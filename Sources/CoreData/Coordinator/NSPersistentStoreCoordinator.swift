@@ -25,9 +25,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final let recursiveLock = NSRecursiveLock()
     /// Taken by saves, which wait while a store is moved.
     final let writes = WriteGate()
-    /// The queue of callers of `write(_:)`.
+    /// Orders the callers of `write(_:)`.
     final let writers = TurnLine(turns: 1)
-    /// The queue of callers of `read(_:)` that would wait for a connection.
+    /// Orders the callers of `read(_:)` that would wait for a connection.
     final let readers = TurnLine(turns: .max)
     /// How many nanoseconds callers of `read(_:)` and `write(_:)` wait at most for their turn and a place.
     private let allowedWait = Atomic<UInt64>(.max)

@@ -4,9 +4,9 @@ import Foundation
 
 /// Names a state of a coordinator's stores, for `NSManagedObjectContext.setQueryGenerationFrom(_:)`.
 ///
-/// A context's first read with it takes the state, which is kept while a context or a token has it: for each SQLite
-/// store that takes a connection, and the store's log grows meanwhile. Tokens of the same state are equal. Unarchived
-/// in the same process, a token has its state again if something else still has it.
+/// A context's first read with it takes the state, which is kept while a context or a token has it. It occupies a
+/// connection of each SQLite store, whose log grows meanwhile. Tokens of the same state are equal. Unarchived in the
+/// same process, a token has its state again if something else still has it.
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     enum Named {
         /// The latest state at the next read.

@@ -26,8 +26,7 @@ struct NumberedStore: Sendable {
 
     /// The store's writer.
     ///
-    /// - Throws: 134070 if other rows are read instead of the store's: a context given to a program's store cannot
-    ///   write.
+    /// - Throws: 134070 if something else is read instead of the store: contexts given to programs' stores do not save.
     var writer: any StoreWriter {
         get throws {
             guard rows === store.rows else { throw NumberedStore.refusal }

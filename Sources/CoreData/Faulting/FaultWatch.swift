@@ -1,12 +1,12 @@
-// Tells of unexpected faults in a context.
+// Reports unexpected faults in a context.
 
 import CoreDataValues
 import Foundation
 
-/// Tells of unexpected faults in a context, and follows the relationships that lead to them.
+/// Reports unexpected faults in a context, and follows the relationships that lead to them.
 final class FaultWatch {
     var refusesAll = false
-    /// Whether faults of all objects are told.
+    /// Whether the faults of all objects are reported.
     var tellsAll: Bool { refusesAll || !blocks.isEmpty }
     /// Whether the paths to all objects have to be followed.
     var traces: Bool { tellsAll || repeatHandler != nil || report != nil }

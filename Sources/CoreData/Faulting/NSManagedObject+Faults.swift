@@ -1,4 +1,4 @@
-// Fires the fault of one object for a property, and tells which properties still are faults.
+// Fires the fault of one object for a property, and finds out which properties still are faults.
 
 import CoreDataValues
 

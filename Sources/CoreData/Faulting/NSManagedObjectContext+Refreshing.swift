@@ -76,8 +76,8 @@ extension NSManagedObjectContext {
         if !wasFault { object.didTurnIntoFault() }
     }
 
-    /// Refreshes all objects and keeps changes: changed objects stay loaded, all others become faults. One notification
-    /// tells of all of them, after one for changes that were still to be processed.
+    /// Refreshes all objects and keeps changes: changed objects stay loaded, all others become faults. Posts one
+    /// notification for all of them, after one for changes that were still to be processed.
     public final func refreshAllObjects() {
         checkQueue()
         processChanges()
@@ -148,8 +148,8 @@ extension NSManagedObject {
         forEachStoredToMany { _, members in if !members.isChanged { members.becomeFault() } }
     }
 
-    /// Removes this object from the inverses of new targets in the row that its changes replace: the move now starts
-    /// from there. This is no change by the program, and an undo of the move does not restore it.
+    /// Removes this object from the inverses of targets that the new row brings but its changes replace: it was moved
+    /// away from there. This is no change by the program: undoing the move does not restore these inverses.
     final func leaveNewTargets(since former: RowSnapshot) {
         guard let overlay = _state.overlay, !_state.isFault, !_state.has([.deleted, .inaccessible]),
             let context = managedObjectContext

@@ -1,12 +1,12 @@
-// Refusing faults: unexpected reads are answered and told.
+// Refusing faults: unexpected reads are answered and reported.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Whether every fired fault is unexpected: answered, and told to `unexpectedFaultHandler`. False by default.
+    /// Whether every fired fault is unexpected: answered, and reported to `unexpectedFaultHandler`. False by default.
     ///
-    /// A fault whose row is in memory reads nothing and is never told. For single requests see `NSFetchRequest.refusesFaults`.
+    /// A fault with a row in memory reads nothing and is not reported. See also `NSFetchRequest.refusesFaults`.
     public final var refusesFaults: Bool {
         get { faultWatch?.refusesAll ?? false }
         set {
@@ -96,9 +96,9 @@ extension NSManagedObjectContext {
         requiredFaultWatch.note(object, from: source, by: relationship.name)
     }
 
-    /// Tells of a read of an object's row, or of the members of a to-many, if it is unexpected.
+    /// Reports a read of an object's row, or of the members of a to-many, if it is unexpected.
     ///
-    /// Faults that the handler itself fires in this context are not told.
+    /// Faults that the handler itself fires in this context are not reported.
     final func noteFault(of object: NSManagedObject, toMany index: Int? = nil) {
         let isWatched = object._state.has(.watched)
         guard faultWatch != nil || isWatched else { return }

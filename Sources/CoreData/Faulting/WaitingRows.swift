@@ -270,7 +270,7 @@ extension NSManagedObjectContext {
         state.pointee.slow |= sleep
     }
 
-    /// How a fault with a row is marked.
+    /// The `SlowReason` of a fault with a row.
     private func sleep(_ entity: EntityIndex) -> UInt32 {
         runtime.infos[entity.value].classBinding.sleepsThroughFetch ? SlowReason.dormant : SlowReason.fault
     }

@@ -3,7 +3,7 @@
 import CoreDataValues
 import Foundation
 
-/// Makes dictionaries of rows of values: plain ones, as Foundation makes Swift ones without asking a subclass.
+/// Makes dictionaries of rows of values: plain ones, which Foundation copies into Swift ones without asking a subclass.
 struct DictionaryMaker {
     private let form: DictionaryForm
     private let names: [NSString]

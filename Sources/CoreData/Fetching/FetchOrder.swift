@@ -15,7 +15,7 @@ struct FetchOrder {
     var stores: [NSPersistentStore]?
     /// Whether registered objects get the rows that are found.
     var renews = false
-    /// How many objects, fetched without rows, share one later read of these.
+    /// How many objects that were fetched without rows are read together.
     var page = RowChunk.maximumCount
     /// The relationships to prefetch.
     var prefetch: [PrefetchStep] = []

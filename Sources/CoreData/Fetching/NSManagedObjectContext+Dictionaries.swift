@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         } catch { throw CocoaError.reading(error) }
     }
 
-    /// Makes the columns that stores are asked for of a request for dictionaries.
+    /// Converts a request for dictionaries to the columns that stores are asked for.
     final func dictionaryOrder<T>(_ request: NSFetchRequest<T>) throws -> (order: FetchOrder, form: DictionaryForm) {
         var order = try order(request)
         let properties = request.propertiesToFetch.flatMap { $0.isEmpty ? nil : $0 }

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A lock for threads that agree on it. It does not admit them to the context: `performAndWait` does.
+/// A lock that threads may agree on. It gives no access to the context: use `performAndWait` for that.
 extension NSManagedObjectContext: NSLocking {
     /// Guards the creation of locks, which few contexts need.
     private static let making = Mutex<Void>(())

@@ -58,7 +58,7 @@ final class RowCache: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How many saves were added.
+    /// How many saves and removals there were.
     private let saves = Atomic<Int>(0)
     /// The root of each entity, by entity index.
     private let roots: ContiguousArray<UInt16>

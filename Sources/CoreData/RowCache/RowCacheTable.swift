@@ -3,10 +3,10 @@
 import CoreDataValues
 import Foundation
 
-/// Finds rows by number. Small chunks are indexed row by row. Large ones wait for the next look-up, which notes the
-/// range of numbers if they ascend, and else indexes the rows.
+/// Finds rows by number. Small chunks are indexed row by row. Large ones wait for the next look-up, which notes their
+/// range if the numbers ascend and else indexes the rows.
 ///
-/// The index has four places in each bucket, and a fifth row displaces the oldest: a cache may forget.
+/// The index has four slots in each bucket, and a fifth row displaces the oldest: a cache may forget.
 struct RowCacheTable: ~Copyable {
     /// Chunks with more rows than this are indexed by the next look-up.
     private static let small = 8
@@ -14,7 +14,7 @@ struct RowCacheTable: ~Copyable {
     /// More rows than this forgotten one by one empty the table.
     private static let forgottenLimit = 16_384
 
-    /// The number of the save that last wrote rows of this table.
+    /// The number of the last save or removal of rows of this table.
     var lastSave = 0
 
     private struct Slot {
@@ -37,7 +37,7 @@ struct RowCacheTable: ~Copyable {
     private var indexed = 0
     /// The number ranges of chunks with ascending rows, in order of the chunks' numbers.
     private var spans: ContiguousArray<Span> = []
-    /// Large chunks since the last look-up.
+    /// Large chunks added since the last look-up.
     private var waiting: ContiguousArray<Int> = []
     /// The last large chunk that starts with a number: reading the same rows again replaces it.
     private var beginnings: [Int64: Int] = [:]

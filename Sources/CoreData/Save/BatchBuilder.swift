@@ -107,7 +107,7 @@ final class BatchBuilder {
         return made
     }
 
-    /// Packs a saved object if a stored value differs from its row. Otherwise its version is only checked: if its
+    /// Packs a saved object if a stored value differs from its row. Otherwise its version is only checked, if the
     /// overlay repeats a to-one that the inverse relies on, or if a child's change to an older row equals the row.
     func update(_ object: NSManagedObject) throws {
         let state = object._state

@@ -3,11 +3,10 @@
 import CoreDataValues
 
 extension NSManagedObject {
-    /// The version that this object's row must have in the store when it is written or deleted: another one is a
-    /// conflict.
+    /// The version that this object's row must have in the store to be written or deleted: another one is a conflict.
     ///
-    /// The changes are based on it: a child's base, else the version that the program last read, even if the row was
-    /// read again since for a delete rule, a write or the save of an object that had been deallocated.
+    /// The changes are based on it: a child's base, else the version that the program last read, even if it released
+    /// the object since and the row was read again for a delete rule, a write or the save.
     final var comparedVersion: Int32 { _state.has([.based, .unseen]) ? rememberedVersion : _state.version }
 
     @inline(never)

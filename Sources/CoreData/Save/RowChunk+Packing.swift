@@ -64,8 +64,8 @@ extension NSManagedObject {
         packChangedTransients(into: chunk)
     }
 
-    /// Does so for overlay values alone. A child's own row contains the transient values that its save pushed, so that
-    /// they remain when later changes are dropped.
+    /// Adds transient values of the overlay alone. A child's own row contains those that its save pushed, so that they
+    /// remain when later changes are dropped.
     final func packChangedTransients(into chunk: RowChunk) {
         let info = _state.info
         guard info.hasTransientSlots, let overlay = _state.overlay else { return }

@@ -12,7 +12,7 @@ struct SaveOperation {
     var deleted: ContiguousArray<NSManagedObject> = []
     /// The only event since the last save, if it has the same objects: its sets may exist already.
     private var event: ContextEvent?
-    /// The objects that a merge policy rebased, nil if none was asked; they are told as refreshed after the save.
+    /// The objects that a merge policy rebased, nil if none was asked; posted as refreshed after the save.
     var merged: Set<NSManagedObject>?
     /// The batches that some of several stores have committed; each is a transaction of its own.
     var committed: [StoreBatch] = []
