@@ -22,8 +22,7 @@ enum ClassSearch {
         return String(executable.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }()
 
-    /// Returns the class that a model calls `name`; `NSManagedObject` if there is none, or, with a warning, not just
-    /// one.
+    /// Returns the class that a model calls `name`; `NSManagedObject` if there is none, or several, with a warning.
     ///
     /// Ignores a leading dot ("the current product's module"): models are used where they were not made. Classes in
     /// functions have no path and are bound when a program first names them (`EntityInfo.bind`).

@@ -36,8 +36,8 @@ enum GeneratedClasses {
     }
     private static let state = Mutex(State())
 
-    /// Returns the class of a name that was generated for such an entity. A class generated for another version of the
-    /// entity is searched for like hand-written ones, since the name alone may be another model's.
+    /// Returns the class of a name that was generated for such an entity. A class generated for another version counts
+    /// only if its module's resources have the model, since the name alone may be another model's.
     static func type(named name: String, for entity: Entity?) -> NSManagedObject.Type? {
         let named = known { $0.byName[name] ?? [] }
         guard let entity, !named.isEmpty else { return nil }
