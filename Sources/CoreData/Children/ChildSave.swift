@@ -1,23 +1,23 @@
-// A child context's save: its pending changes become the parent's.
+// A child context's save: its pending changes become pending changes of the parent.
 
 import CoreDataValues
 import Foundation
 
-/// Makes the changes of a child's objects to their twins, the parent's objects of the same keys.
+/// Copies the changes of a child's objects to their twins, the parent's objects of the same keys.
 ///
-/// Every write goes through the parent's own door, so the parent logs it for undo, keeps inverses and tells
-/// of it. The child's values win; merge policies are not asked (6.4). Twins are looked for before anything is
-/// written: a save that fails changes nothing. Used once, while the child holds its parent.
+/// Every write uses the parent's setters, so the parent logs it for undo, maintains inverses and notifies. The child's
+/// values win; merge policies are not asked (6.4). Twins are looked up before anything is written: a save that fails
+/// changes nothing. Used once, while the child holds its parent.
 struct ChildSave {
     private let context: NSManagedObjectContext
     private let parent: NSManagedObjectContext
     private let inserted: ContiguousArray<NSManagedObject>
     private let updated: ContiguousArray<NSManagedObject>
-    /// Objects that were set to what they were.
+    /// Objects that were set to the values they had before.
     private let unchanged: ContiguousArray<NSManagedObject>
     private let deleted: ContiguousArray<NSManagedObject>
     private var twins: [ObjectIdentifier: NSManagedObject] = [:]
-    /// Members that the parent did not have, of ordered to-manys that gained members in the child without being read there.
+    /// Members new to the parent, by ordered to-manys that the child added members to without reading them.
     private var newMembers: [ObjectIdentifier: ContiguousArray<NSManagedObject>] = [:]
 
     init(
@@ -63,14 +63,14 @@ struct ChildSave {
         acceptChanges()
     }
 
-    /// Whether there is anything to push; transient values are pushed too (1.13).
+    /// Whether there is anything to push, including transient values (1.13).
     private static func isChanged(_ object: NSManagedObject, _ transients: FormerTransients) -> Bool {
         object.hasChangedToMany() || object._state.has(.based)
             || object.slots.contains { isChanged(object, $0, transients) }
     }
 
-    /// Whether an object that the parent knows has another value than it had. What a transient one was no row tells; what a child
-    /// below has changed may be what this context has read since, and is a change still.
+    /// Whether a slot of a saved object changed. Former transient values are kept beside, as no row has them. In a
+    /// `based` object any overlay value counts: it may equal a row that was read after the child below changed it.
     static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
         if object._state.info.entity.slots[slot].isTransient { return transients.differ(object, slot) }
         guard let overlay = object._state.overlay, overlay.isPresent(slot) else { return false }
@@ -83,8 +83,8 @@ struct ChildSave {
 
     // MARK: Bases
 
-    /// What the twins' rows are to be compared with, found before anything is written. An owner whose members merely came or went
-    /// has nothing to compare.
+    /// The rows to compare when the twins are saved, found before anything is written. An owner of which only members
+    /// changed has none.
     private func bases() -> [(twin: NSManagedObject, base: PushBase)] {
         (updated.filter { $0.isRowChanged } + deleted).compactMap { object in
             guard let twin = twins[ObjectIdentifier(object)] else { return nil }
@@ -92,7 +92,7 @@ struct ChildSave {
         }
     }
 
-    /// What was given to `detectConflicts(for:)` here is compared when the parent saves, with what was read here.
+    /// Has the parent's save compare objects given to `detectConflicts(for:)` here with the rows read here.
     private func handOnChecks() {
         for object in context.checkedObjects {
             guard let twin = twins[ObjectIdentifier(object)], !twin._state.has(.deleted) else { continue }
@@ -106,14 +106,14 @@ struct ChildSave {
 
     // MARK: Twins
 
-    /// Finds the parent's object for each changed or deleted one; rows that the parent has let go are read in
-    /// one statement a table.
+    /// Finds the parent's object for each changed or deleted one. Missing rows are read with one statement for each
+    /// table.
     private mutating func findTwins() throws {
         let checked = context.checkedObjects.filter { !$0._state.has(.dirty) }
         var known = updated
         known += deleted.filter { !$0._state.has(.inaccessible) }
         known += checked
-        // New here and not in the parent: a deletion that was pushed and then undone.
+        // Insertions with permanent keys: their deletion may have been pushed and then undone.
         let returned = context.hasEarlyKeys ? inserted.filter { $0._state.pointee.number > 0 } : []
         let found = try readTwins(of: known + returned)
         for (object, twin) in zip(returned, found[known.count...]) {
@@ -137,7 +137,7 @@ struct ChildSave {
         }
     }
 
-    /// Whether nothing is saved but deletions, and what their rules have let go of.
+    /// Whether nothing is saved but deletions and the nullified relationships of their rules.
     private var isDeletionAlone: Bool {
         inserted.isEmpty && !updated.contains { MissingTwin(of: $0, in: parent).hasChangedRow }
     }
@@ -146,14 +146,14 @@ struct ChildSave {
         !twin._state.has([.deleted, .gone]) && !(twin._state.isFault && twin._state.pointee.row == nil)
     }
 
-    /// The parent's objects, with their rows as far as these are there. They are held from the first look on: a thread that merges what
-    /// the parent has saved may be the last to let go of one.
+    /// Returns the parent's objects with their rows, as far as these exist. They are retained from the look-up on, as
+    /// another thread's merge may release one last.
     private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<NSManagedObject?> {
         var twins = ContiguousArray(objects.map { parent.registered($0._state.key) })
         let missing = objects.indices.filter { place in
             guard let twin = twins[place], ChildSave.isThere(twin) else { return true }
             guard twin.isBehind(objects[place]) else { return false }
-            // Its values were read before those that the child has changed.
+            // The child has changed newer values than the twin has.
             parent.refresh(twin, mergeChanges: false)
             return true
         }
@@ -163,7 +163,7 @@ struct ChildSave {
         return twins
     }
 
-    /// Notes which members will be new in ordered to-manys that the child has not read: afterwards all of them are members.
+    /// Finds the members new to ordered to-manys that the child has not read; once pushed, all would be members.
     private mutating func findNewMembers() throws {
         for object in updated {
             guard let twin = twins[ObjectIdentifier(object)] else { continue }
@@ -179,12 +179,12 @@ struct ChildSave {
         if !newMembers.isEmpty { try parent.throwReadError() }
     }
 
-    /// Whether the parent has the twin of an object among the members of a to-many.
+    /// Whether an object's twin is a member of a to-many in the parent.
     private func isTwin(of object: NSManagedObject, in owner: NSManagedObject, _ index: Int) -> Bool {
         guard let other = twins[ObjectIdentifier(object)] ?? parent.registered(object._state.key),
             !other._state.has(.gone)
         else {
-            // Nobody has changed it in the parent, so its row tells.
+            // No change of the parent concerns it, so the twin's row decides.
             return !object._state.has(.inserted) && twin(of: object).map { owner.isMember($0, at: index) } ?? false
         }
         if case .slot(let slot)? = owner.relationship(toMany: index).inverse.map({ owner._state.info.schema[$0].place })
@@ -208,7 +208,7 @@ struct ChildSave {
         for object in updated { if let twin = twins[ObjectIdentifier(object)] { body(object, twin) } }
     }
 
-    /// The parent's object for any object of the child.
+    /// The parent's object for any object of the child, nil if it is gone.
     private func twin(of object: NSManagedObject) -> NSManagedObject? {
         if let known = twins[ObjectIdentifier(object)] { return known }
         guard object._state.has(.persistent) else { return nil }
@@ -218,7 +218,7 @@ struct ChildSave {
 
     // MARK: Values
 
-    /// All values of an insertion, nil for those that only the twin has: from `awakeFromInsert`, or of a twin that was there before.
+    /// Pushes all values of an insertion, and nil for values that only a new or former twin has.
     private func pushNewValues(of object: NSManagedObject) {
         guard let twin = twins[ObjectIdentifier(object)] else { return }
         let wasThere = twin._state.has(.persistent)
@@ -256,7 +256,7 @@ struct ChildSave {
         }
     }
 
-    /// Pairs that no to-one keeps.
+    /// Pushes pairs that are in no to-one.
     private func pushMembers(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
             guard members.isChanged else { return }
@@ -273,7 +273,7 @@ struct ChildSave {
         }
     }
 
-    /// Members whose to-ones are as they were read, which the parent's need not be: they came or went on their owner's side alone.
+    /// Pushes the targets of members with unchanged to-ones, as the parent's may differ: only the owner changed.
     private func pushUnchanged(_ members: ToMany, _ slot: Int) {
         for member in members.added.objects + members.removed.objects where !member._state.has([.deleted, .gone]) {
             if isChanged(member, slot) { continue }
@@ -283,7 +283,7 @@ struct ChildSave {
         }
     }
 
-    /// The child's order; members that only the parent has come last.
+    /// Pushes the child's orders; members that only the parent has come last.
     private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
             guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else {
@@ -304,12 +304,12 @@ struct ChildSave {
         context.requiredIdentityMap.register(inserted)
         for (object, chunk, row) in packed(inserted) + packed(updated) { object.acceptRow(chunk, row) }
         for object in inserted + updated { object.acceptToManyChanges() }
-        // A to-one that was set back to what it was would still hold its target.
+        // A to-one that was set to its former value would still retain its target.
         for object in unchanged where object._state.pointee.overlay != nil { object._state.revertUnchanged() }
         for object in deleted { context.withdraw(object) }
     }
 
-    /// The objects stand where they stood. What was deleted above and comes again stands where its row does.
+    /// Packs the pushed values with the versions that the changes are based on; for an insertion with that of its twin.
     private func packed(_ objects: ContiguousArray<NSManagedObject>) -> [(NSManagedObject, RowChunk, Int)] {
         var open: [UInt16: RowChunk] = [:]
         return objects.map { object in
@@ -331,7 +331,7 @@ struct ChildSave {
 }
 
 extension NSManagedObjectContext {
-    /// Makes an object a pending insertion under a key that it has already.
+    /// Inserts an object as a pending change under a key that it already has.
     final func insert(_ object: NSManagedObject, key: ObjectKey) {
         let state = object._state
         state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
@@ -349,7 +349,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
 
-    /// Puts the entity's default values where nothing is yet.
+    /// Sets the entity's default values where the overlay has none.
     final func setDefaults() {
         let overlay = _state.makeOverlay()
         for (slot, value) in _state.info.defaults where !overlay.isPresent(slot) { store(value, in: overlay, slot) }

@@ -1,4 +1,4 @@
-// A context and its parent.
+// A context's parent.
 
 import CoreDataValues
 import Foundation
@@ -7,7 +7,7 @@ import Synchronization
 /// What a child context knows of its parent.
 final class Lineage {
     let parent: NSManagedObjectContext
-    /// How many of the coordinator's new keys this context has taken over.
+    /// How many of the coordinator's new permanent keys this context has accepted.
     var keysSeen: Int
     /// Twins of unsaved objects whose deletion was pushed.
     private var deletedTwins: [ObjectKey: WeakObject] = [:]
@@ -22,8 +22,8 @@ final class Lineage {
 
     deinit { parent.childCount.wrappingSubtract(1, ordering: .relaxed) }
 
-    /// Remembers the parent's object for one whose deletion is pushed, as long as somebody holds it: the parent's undo stack, or
-    /// the program. It will be the one to come back if the deletion is undone here.
+    /// Keeps a weak reference to the parent's object for one whose deletion is pushed. If the deletion is undone here,
+    /// that object is undeleted, as long as the parent's undo stack or the program retains it.
     func remember(_ twin: NSManagedObject) {
         guard twin._state.pointee.number < 0 || twin._state.has(.inserted) else { return }
         if deletedTwins.count == deletedTwins.capacity { deletedTwins = deletedTwins.filter { $0.value.object != nil } }
@@ -37,10 +37,10 @@ final class Lineage {
 }
 
 extension NSManagedObjectContext {
-    /// The context that this one reads from and saves into; nil for one that works on the coordinator itself.
+    /// The context that this one reads from and saves into; nil for one that works directly with the coordinator.
     ///
-    /// Set it once, before the first object. A fetch sees the parent's objects with their unsaved changes;
-    /// `save()` makes the changes the parent's pending changes and writes to no store.
+    /// Set it once, before the first object. A fetch finds the parent's objects with their unsaved changes;
+    /// `save()` makes the changes pending changes of the parent and writes to no store.
     public final var parent: NSManagedObjectContext? {
         get { lineage?.parent }
         set {
@@ -59,18 +59,18 @@ extension NSManagedObjectContext {
 
     final var isChild: Bool { lineage != nil }
 
-    /// The context above all, which saves into the stores; this one if it has no parent.
+    /// The topmost ancestor, which saves into the stores; this context if it has no parent.
     final var topmost: NSManagedObjectContext {
         var top = self
         while let above = top.parent { top = above }
         return top
     }
 
-    /// Holds this context's parent and all contexts above it, and takes over the keys that saves have given
-    /// since.
+    /// Runs a block that holds this context's parent and all ancestors, after accepting the permanent keys that saves
+    /// have assigned.
     ///
-    /// Whoever waits here waits before its operation has begun, so that another holder of the parent may use
-    /// this context meanwhile (see `Turns`).
+    /// A caller waits here before its operation begins, so that another holder of the parent may use this context
+    /// meanwhile (see `Turns`).
     final func withParent<T>(_ body: (NSManagedObjectContext) throws -> T) rethrows -> T {
         guard let parent = lineage?.parent else { misuse("This context has no parent.") }
         return try parent.holdWithAncestors {
@@ -86,8 +86,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Objects that an ancestor saved get the keys that their rows have now: before this context reads from its parent, and
-    /// whenever it meets such a key otherwise. Never inlined, as most lookups have nothing to take over.
+    /// Gives permanent keys to objects that an ancestor has saved: before this context reads from its parent, and when
+    /// it meets such a key otherwise. Never inlined, as most look-ups have none to accept.
     @inline(never)
     final func acceptPermanentKeys() {
         guard let lineage else { return }
@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Names a registered object anew.
+    /// Registers an object under another key.
     final func setKey(_ key: ObjectKey, for object: NSManagedObject) {
         let state = object._state
         if state.has(.registered) {
@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
         requiredIdentityMap.register(object)
     }
 
-    /// Before a parent's new objects take their keys: writes down which temporary number becomes which key.
+    /// Notes which permanent key each temporary number becomes, before the new objects accept these.
     final func noteNewKeys(_ inserted: ContiguousArray<NSManagedObject>) {
         var keys: [(Int64, ObjectKey)] = []
         inserted.borrowEach { object in

@@ -1,13 +1,13 @@
-// A child's change to an object that its parent does not find.
+// A child's change to an object that the parent does not have.
 
 import CoreDataValues
 import Foundation
 
-/// Decides what becomes of such a change: dropped with the object, or refused.
+/// Decides whether such a change is dropped with the object or refused.
 ///
-/// What this context or one above has deleted takes relationships and a second deletion with it. A row that another writer has deleted
-/// is another matter: what was changed together with it was decided on a row that is gone, as if the versions differed. A deletion
-/// that comes with nothing else has what it wants.
+/// If this context or an ancestor deleted the object, changes of its relationships and a second deletion are dropped.
+/// If another writer deleted the row, the save is refused as for a version conflict: what was changed together with it
+/// relied on that row. A deletion that is saved alone already has its effect.
 struct MissingTwin {
     private let object: NSManagedObject
     private let parent: NSManagedObjectContext
@@ -19,7 +19,7 @@ struct MissingTwin {
 
     /// - Parameters:
     ///   - isAlone: whether nothing but deletions is saved.
-    ///   - isGiven: whether the program wants the object compared although it is not changed.
+    ///   - isGiven: whether the program wants the object compared although it is unchanged.
     func check(isAlone: @autoclosure () -> Bool, isGiven: @autoclosure () -> Bool) throws {
         if object._state.has(.deleted) {
             guard isDeletedElsewhere, !isAlone(), parent.refusesConflicts else { return }
@@ -36,7 +36,7 @@ struct MissingTwin {
 
     private var hasChangedValues: Bool { object.slots.contains { ChildSave.isAttribute(object, $0) && isChanged($0) } }
 
-    /// Whether more is changed than what delete rules have taken out of it.
+    /// Whether more is changed than to-ones nullified by delete rules.
     var hasChangedRow: Bool {
         let targets = object.slots.filter { object.kind($0) == .toOne && isChanged($0) }
         return targets.isEmpty ? object.isRowChanged : !targets.allSatisfy(isNullified)

@@ -1,9 +1,9 @@
-// What parent and child contexts hand each other of values that are kept as objects.
+// Live values, which are kept as objects, in parent and child contexts.
 
 import CoreDataValues
 
 extension NSManagedObject {
-    /// The parent context's value of a transient attribute that has no bytes and so no place in a row; read once, then kept.
+    /// Copies the parent's value of a transient attribute that has no bytes and so no cell in a row; then kept here.
     final func parentLive(at slot: Int) -> LiveValue? {
         guard _state.info.entity.slots[slot].isTransient, _state.has(.persistent), let context = managedObjectContext,
             context.isChild
@@ -15,7 +15,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes what the parent alone has of a deleted object, before the parent's object goes as well: an undo wants it back.
+    /// Copies values of a deleted object that only the parent's object has, before that is deleted too: for an undo.
     final func keepParentValues() {
         let state = _state
         guard state.info.hasTransientSlots, !state.has(.inaccessible) else { return }
@@ -30,7 +30,7 @@ extension NSManagedObject {
         return cachedBesideRow(slot) as? LiveValue ?? parentLive(at: slot)
     }
 
-    /// Takes over the present value of the object of the same key in another context.
+    /// Sets the value that the object of the same key in another context has.
     final func copyLive(_ slot: Int, from other: NSManagedObject) {
         let value = other.formerValue(slot)
         guard case .reference(let object) = value, let live = object as? LiveValue else {

@@ -1,16 +1,16 @@
-// What a context answers a child that reads the members of many owners at once.
+// Reads the members of many owners for a child.
 
 import CoreDataValues
 
-/// An owner by its key of now, and by the number that the child asked for.
+/// An owner's current key, and the number by which the child asked for it.
 struct AskedOwner {
     let key: ObjectKey
     let name: Int64
 }
 
 extension NSManagedObjectContext {
-    /// The members of a to-many of many owners, in order for each: from owners that know them here, else from below, in one
-    /// statement a store.
+    /// Returns the members of a to-many of many owners, in order for each: from owners that know them here, else from
+    /// below with one statement for each store.
     final func batches(
         of relationship: RelationshipIndex, owners: [AskedOwner], areAll: Bool
     ) throws -> [MemberBatch] {
@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
                 others[owner.key.store, default: []].append(owner)
             }
         }
-        // What they do not know yet they read together.
+        // Members that these have not read yet are read together.
         try Prefetch(context: self, isEverything: false).run(
             [PrefetchStep(relationship: description)], known.map(\.object))
         var members: [(object: NSManagedObject, owner: Int64)] = []
@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
         return batches
     }
 
-    /// The members of owners of which nothing is known here.
+    /// Reads the members of owners whose to-manys are unknown here.
     private func stored(
         _ relationship: RelationshipIndex, _ owners: [AskedOwner], in store: UInt16, areAll: Bool
     ) throws -> [MemberBatch] {

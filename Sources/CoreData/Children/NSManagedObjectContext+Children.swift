@@ -1,4 +1,4 @@
-// What a context answers its children. Called while the caller holds the context and all contexts above it.
+// Answers a child's reads. The caller holds the context and all its ancestors.
 
 import CoreDataValues
 import Foundation
@@ -6,7 +6,7 @@ import Foundation
 extension NSManagedObjectContext {
     // MARK: The child's side
 
-    /// The stores that a fetch asks: the coordinator's, as this context is pinned to them, or the parent in their place.
+    /// The stores that a fetch asks: the coordinator's in this context's pinned views, or the parent for each of them.
     final func stores(for order: FetchOrder) -> [NumberedStore] {
         let stores = requiredCoordinator.stores(for: order)
         guard readsElsewhere else { return stores }
@@ -19,14 +19,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A store's rows as the parent has them.
+    /// The reader of a store's rows as the parent has them.
     final func parentRows(_ store: UInt16) -> any StoreReader {
         ParentRows(child: self, number: store, below: requiredCoordinator.rows(of: store))
     }
 
     // MARK: The parent's side
 
-    /// What a fetch over one store finds here.
+    /// Returns the rows that a fetch over one store finds in this context.
     final func batches(of plan: FetchPlan, from number: UInt16) throws -> [RowBatch] {
         let order = order(plan)
         guard let store = stores(for: order).first(where: { $0.number == number }) else { return [] }
@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
         return try overlay(for: order, over: [store])?.count(from: [store]) ?? store.rows.count(plan, .latest)
     }
 
-    /// The plan as a request over everything that is pending here. With values: what is found gets packed.
+    /// Makes a request of a plan that covers all pending changes here, with values, as results are packed.
     final func order(_ plan: FetchPlan) -> FetchOrder {
         var plan = plan
         plan.includesValues = true
@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
             stores: nil)
     }
 
-    /// The rows of some keys: of objects that have values here, else from below.
+    /// Returns the rows of keys: packed objects that have values here, else rows from below.
     final func batches(for numbers: [Int64], in root: EntityIndex, from store: UInt16) throws -> [RowBatch] {
         var packer = ObjectPacker()
         var others: [UInt16: [Int64]] = [:]
@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
         return batches
     }
 
-    /// The members of a to-many, in order.
+    /// Returns the rows of a to-many's members, in order.
     final func batches(of relationship: RelationshipIndex, owner: ObjectKey) throws -> [RowBatch] {
         if let index = runtime.schema[relationship].toManyIndex, let owner = knowing(owner) {
             let members = owner.members(at: index)
@@ -97,19 +97,19 @@ extension NSManagedObjectContext {
         return batches
     }
 
-    /// The object that may know members that its row does not have.
+    /// The registered owner, if it may have members that its row does not have.
     final func knowing(_ owner: ObjectKey) -> NSManagedObject? {
         guard let object = registered(owner) else { return nil }
         return object._state.pointee.toMany != nil || object._state.pointee.number < 0 ? object : nil
     }
 
-    /// A batch from below, as this context shows it: objects that are held here keep their values.
+    /// Returns a batch from below, packed anew if registered objects have other values.
     final func asHeld(_ batch: RowBatch, store: UInt16) throws -> [RowBatch] {
         guard batch.chunks.contains(where: { holdsOtherwise($0, store: store) }) else { return [batch] }
         return try pack(materialize([batch], store: store))
     }
 
-    /// Whether a row of the chunk has an object here that says something else.
+    /// Whether a row of the chunk has a registered object with other values.
     final func holdsOtherwise(_ chunk: RowChunk, store: UInt16) -> Bool {
         let layout = chunk.layout
         for index in 0..<chunk.count {
@@ -119,7 +119,7 @@ extension NSManagedObjectContext {
             let state = object._state
             if state.has([.deleted, .gone]) || state.pointee.overlay != nil { return true }
             guard let read = object.lastRead else { continue }
-            // A parent's unsaved changes leave the version as it is.
+            // Unsaved changes of a parent do not change the version.
             if isChild ? !read.agrees(with: RowSnapshot(chunk: chunk, row: row)) : read.version != row.version(layout) {
                 return true
             }
@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
         return packer.finish()
     }
 
-    /// Reads rows of this context's faults, in one statement a table, and answers the objects.
+    /// Reads rows of this context's faults with one statement for each table, and returns the objects.
     final func readRows(of keys: [ObjectKey]) throws -> ContiguousArray<NSManagedObject> {
         struct Table: Hashable {
             var store: UInt16
@@ -157,6 +157,6 @@ extension NSManagedObjectContext {
 }
 
 extension UnsafeMutablePointer<ObjectState> {
-    /// Whether there is a row or anything that was changed.
+    /// Whether there is a row or an overlay.
     var hasValues: Bool { pointee.row != nil || pointee.overlay != nil }
 }

@@ -1,18 +1,18 @@
-// Packs objects as the rows that a child reads, in the order given.
+// Packs objects as the rows that a child reads.
 
 import CoreDataValues
 import Foundation
 
-/// Packs objects as the rows that a child reads, in the order given.
+/// Packs objects as the rows that a child reads, in the order in which they are added.
 struct ObjectPacker {
     private(set) var batches: [RowBatch] = []
     private var chunks: [RowChunk] = []
     private var order: [RowBatch.Reference] = []
-    /// The open chunk of an entity, saved and unsaved objects apart: a chunk's first number tells which kind
-    /// it is.
+    /// The open chunks by shape: entity, and whether objects are saved, as a chunk's first number tells for all of its
+    /// rows.
     private var open: [Int: Int] = [:]
 
-    /// Adds an object; one that is deleted, or whose row is gone, is left out. Answers whether it was added.
+    /// Adds an object unless it is deleted or its row is gone. Returns whether it was added.
     @discardableResult
     mutating func add(_ object: NSManagedObject, in context: NSManagedObjectContext) throws -> Bool {
         let state = object._state
@@ -25,7 +25,7 @@ struct ObjectPacker {
         let shape = Int(state.pointee.entity) << 1 | (state.pointee.number < 0 ? 1 : 0)
         let place = openChunk(shape, state.info.layout)
         order.append(RowBatch.Reference(chunk: place, row: chunks[place].count))
-        // What a child makes of changes is made on what they were made on.
+        // The child's changes are based on what this object's changes are based on.
         object.pack(into: chunks[place], key: state.pointee.number, version: object.comparedVersion)
         object.packTransients(into: chunks[place])
         if order.count == RowChunk.maximumCount { close() }

@@ -1,17 +1,17 @@
-// A parent context as its child sees it: a store of rows, some of them not saved yet.
+// A parent context as a store for its child, with rows that are not saved yet.
 
 import CoreDataValues
 import Foundation
 
-/// Answers a child's reads with the parent's objects, their unsaved changes included.
+/// Answers a child's reads from the parent's objects, including their unsaved changes.
 ///
-/// A row that the parent has not changed comes from below as it is; an object that the parent holds is packed
-/// anew. Rows of unsaved objects have numbers below zero; a fetch finds them in the store that they will be saved in. Each call
-/// holds the parent, and all contexts above it; what view of the stores the topmost one reads is its own affair, so that a pinned
-/// view is another store's and refused.
+/// A row that the parent has not changed is passed on from below as it is; a registered object with other values is
+/// packed. Unsaved objects have numbers below zero; a fetch finds them in the store that they will be saved in. Each
+/// call holds the parent and all its ancestors. The topmost one decides which view of the stores is read, so a pinned
+/// view is refused as one of another store.
 final class ParentRows: StoreReader, @unchecked Sendable {
     private unowned let child: NSManagedObjectContext
-    /// The store's number in the coordinator, which may have removed it; 0 for unsaved objects alone.
+    /// The store's number in the coordinator, from which it may have been removed; 0 for unsaved objects alone.
     private let number: UInt16
     private let below: (any StoreReader)?
     let schema: Schema
@@ -23,17 +23,17 @@ final class ParentRows: StoreReader, @unchecked Sendable {
         schema = child.runtime.schema
     }
 
-    /// What the parent asks the store for where it knows no better.
+    /// The capabilities of the store that remain through the parent.
     var capabilities: StoreCapabilities { below?.capabilities.intersection(.membership) ?? [] }
 
-    /// Pulls as much of the parent's rows as it is asked for, and holds the parent meanwhile alone.
+    /// Opens a cursor that holds the parent only while it reads the next rows.
     func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
         try view.requireLatest()
         let stream = try child.withParent { try ParentStream($0, plan, from: number) }
         return StepCursor { try self.child.withParent { _ in try stream.next() } }
     }
 
-    /// The parent as it is at one moment.
+    /// Reads all rows of a fetch while it holds the parent.
     func fetch(_ plan: FetchPlan, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws {
         try view.requireLatest()
         try hand(child.withParent { try $0.batches(of: plan, from: number) }, receive)

@@ -1,16 +1,16 @@
-// What a child's fetch finds in its parent, read as the child asks for it.
+// The rows that a child's fetch finds in its parent, read on demand.
 
 import CoreDataValues
 import Foundation
 
-/// The rows of a fetch over one store as a parent has them, by the batch: rows from below as they are, objects that are held or changed
-/// here packed anew. What is unsaved counts as it is when the stream begins.
+/// Reads a fetch over one store in batches as a parent has them: rows from below as they are, registered or changed
+/// objects packed. Unsaved changes count as they are when the stream begins.
 ///
-/// Used while the caller holds the parent and all contexts above it.
+/// Used while the caller holds the parent and all its ancestors.
 final class ParentStream {
     private let parent: NSManagedObjectContext
     private let store: UInt16
-    /// Where nothing that is unsaved matters.
+    /// The store's rows, if no unsaved change can affect the result.
     private var rows: (any ReadCursor<RowBatch>)?
     private var objects: FetchStream?
     private var ready: ArraySlice<RowBatch> = []
@@ -26,7 +26,7 @@ final class ParentStream {
         }
     }
 
-    /// The next rows; nil at the end.
+    /// Returns the next rows; nil at the end.
     func next() throws -> RowBatch? {
         while true {
             if let batch = ready.popFirst() { if batch.count > 0 { return batch } else { continue } }

@@ -1,13 +1,13 @@
-// What the changes that a child has pushed were made on.
+// The row that changes are based on, which a child pushes with them.
 
 import CoreDataValues
 
-/// The row that changes were made on.
+/// The row that changes are based on.
 ///
-/// With a child's changes its parent's object gets theirs, and keeps it as long as it has changes: neither a fetch nor a refresh that
-/// merges moves it. The save into the store compares it, so that no other writer's change is overwritten unseen.
+/// A child's push gives it to the parent's object, which keeps it as long as it has changes, also through fetches and
+/// merging refreshes. The save into the store compares it, so that no other writer's change is overwritten unnoticed.
 struct PushBase {
-    /// 0 for a row that was in no store yet.
+    /// The row's version; 0 if no store had the row.
     let version: Int32
     let snapshot: RowSnapshot
 
@@ -20,11 +20,11 @@ struct PushBase {
 }
 
 extension NSManagedObject {
-    /// What this object's values were made on: the base that came with a child's changes, else the row that was read.
+    /// The row that this object's values are based on: the one pushed by a child, else the one that was read.
     final var standing: PushBase? {
         if _state.has(.based), let base = managedObjectContext?.tracker.base(of: self) { return base }
         return lastRead.map { read in
-            // Read again for a write or a delete rule: what the program has read before counts.
+            // Read again for a write or a delete rule: the version that the program has seen counts.
             guard _state.has(.unseen), let version = _state.identityMap?.version(_state.key) else {
                 return PushBase(read)
             }
@@ -32,7 +32,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a value or an order of a saved object is changed, not merely who its members are.
+    /// Whether a value or an order of a saved object is changed, not only its members.
     final var isRowChanged: Bool {
         let slots = _state.info.entity.slots
         if let overlay = _state.overlay,
@@ -47,19 +47,19 @@ extension NSManagedObject {
         return isRearranged || _state.has(.based)
     }
 
-    /// What is to be compared once the changes of a child's object are this object's: the older of what they and the changes
-    /// that are here were made on. nil where no row is there to be compared. The caller holds all contexts above.
+    /// The row to compare once a child's changes are pushed to this object: the older of their base and that of the
+    /// changes here. nil if no row can be compared. The caller holds all ancestors.
     final func base(with changes: NSManagedObject) -> PushBase? {
         guard _state.has(.persistent), !_state.has(.inserted), let context = managedObjectContext else { return nil }
         guard let base = changes.standing.map({ context.renewed($0, of: self) }) else { return nil }
         guard let own = ownStanding else { return base }
-        // The same row; nothing unsaved is in this one.
+        // The same version: the child's base adds nothing.
         if own.version == base.version { return own }
         let isChanged = _state.has([.based, .deleted]) || _state.has(.updated) && SaveOperation.isChanged(self)
         return isChanged && own.version < base.version ? own : base
     }
 
-    /// Whether this object has no changes and an older row than a child's object was read from.
+    /// Whether this object has no changes and an older row than the child's object is based on.
     final func isBehind(_ object: NSManagedObject) -> Bool {
         guard !_state.has(.dirty), let context = managedObjectContext, let own = ownStanding,
             let other = object.standing
@@ -69,7 +69,7 @@ extension NSManagedObject {
         return own.version < context.renewed(other, of: self).version
     }
 
-    /// What this object stands on now. Of a context without parent the rows are the store's.
+    /// The row that this object is based on, renewed in a child; without a parent it is the store's own.
     private final var ownStanding: PushBase? {
         guard let context = managedObjectContext, context.isChild else { return standing }
         return standing.map { context.renewed($0, of: self) }
@@ -79,16 +79,16 @@ extension NSManagedObject {
 extension ChangeTracker {
     func base(of object: NSManagedObject) -> PushBase? { bases[ObjectIdentifier(object)] }
 
-    /// Keeps the base of changes that a child has made to an object, until the object has none.
+    /// Keeps the base of a child's changes as long as the object has changes.
     mutating func keep(_ base: PushBase, for object: NSManagedObject) {
-        // What was pushed is there already; as far as this context knows.
+        // The pushed values equal the row that this context knows, which need not be the store's latest.
         if !object._state.has(.dirty), base.version < object._state.version { touch(object) }
         guard object._state.has(.dirty) else { return }
         bases[ObjectIdentifier(object)] = base
         object._state.set(.based)
     }
 
-    /// The object has other values, or none that are its own.
+    /// Drops the base, as the changes based on it are gone.
     mutating func forgetBase(of object: NSManagedObject) {
         guard object._state.has(.based) else { return }
         bases[ObjectIdentifier(object)] = nil

@@ -1,12 +1,12 @@
-// How the parent takes over the order of a to-many from a child that saves.
+// Pushes the order of a to-many to the parent when a child saves.
 
 import CoreDataValues
 
-/// The order of one to-many of a child's object and of its twin, the parent's object.
+/// The order of one to-many of a child's object and of its twin in the parent.
 ///
-/// The twin has taken in and let go of members already; those that came stand last. Mostly that is the child's order, which is seen
-/// from the last members alone. Else the orders are compared by keys, and what the child has moved is put into its places. Only
-/// where the two contexts have changed the same order are the members put in order anew, all of them.
+/// The twin's members were added and removed before, new ones at the end. That mostly is the child's order, which the
+/// last members alone tell. Otherwise the orders are compared by keys, and the members that the child moved are moved.
+/// Only if both contexts changed the order are all members arranged again.
 struct PushedOrder {
     private let object: NSManagedObject
     private let twin: NSManagedObject
@@ -35,14 +35,14 @@ struct PushedOrder {
 
     private var present: ContiguousArray<NSManagedObject> { ContiguousArray(twin.members(at: index)) }
 
-    /// Whether the twins of some objects are the last members of the twin, in this order.
+    /// Whether the twins of some objects are the twin's last members, in this order.
     private func isTail(_ added: ContiguousArray<NSManagedObject>) -> Bool {
         guard let members = twin.toManyState(index) else { return added.isEmpty }
         let last = (members.order ?? members.added.objects).suffix(added.count)
         return last.count == added.count && zip(last, added).allSatisfy { $0 === twinOf($1) }
     }
 
-    /// Puts new members behind the others, in the child's order.
+    /// Moves new members to the end, in the child's order.
     private func append(_ new: ContiguousArray<NSManagedObject>) {
         let last = ContiguousArray(new.compactMap(twinOf))
         let isLast = Set(last.map(ObjectIdentifier.init))
@@ -52,7 +52,7 @@ struct PushedOrder {
 
     // MARK: By keys
 
-    /// Moves what the child has moved. Answers whether the twin has the child's order then.
+    /// Moves the members that the child moved. Returns whether the twin then has the child's order.
     private func arrangeMoved() -> Bool {
         guard let wanted = object.memberKeys(toMany: index), let known = twin.memberKeys(toMany: index),
             wanted.count == known.count
@@ -76,7 +76,7 @@ struct PushedOrder {
         return true
     }
 
-    /// Where the members stand that came or moved in the child; nil when those are most.
+    /// The indexes of members added or moved in the child; nil if that is most of them.
     private func movedPlaces(of count: Int) -> [Int]? {
         guard let order = members.order else { return Array(count - members.added.count..<count) }
         return MovedMembers(in: order, members, store: object._state.pointee.store)?.places
@@ -84,7 +84,7 @@ struct PushedOrder {
 }
 
 extension ContiguousArray<ObjectKey> {
-    /// Whether two lists of the same keys are in the same order when some keys are left out of both.
+    /// Whether two lists of keys are equal when some keys are left out of both.
     fileprivate func isSame(as other: Self, without moved: Set<ObjectKey>) -> Bool {
         withUnsafeBufferPointer { mine in
             other.withUnsafeBufferPointer { theirs in
@@ -105,8 +105,8 @@ extension ContiguousArray<ObjectKey> {
 }
 
 extension NSManagedObject {
-    /// The keys of the present members, in order, without an object made of any; reads the members if they are a fault. nil when
-    /// they cannot be read.
+    /// The keys of the present members in order, without making objects; reads the members of a fault. nil if they
+    /// cannot be read.
     fileprivate final func memberKeys(toMany index: Int) -> ContiguousArray<ObjectKey>? {
         let (members, store) = (makeToManyState(index), _state.pointee.store)
         if let order = members.order { return order.keys }
@@ -118,7 +118,7 @@ extension NSManagedObject {
         return keys
     }
 
-    /// Puts a few members of an ordered to-many into their places, which ascend; the others stay in order.
+    /// Moves a few members of an ordered to-many to ascending places; the others keep their order.
     fileprivate final func rearrange(_ index: Int, _ moved: [(place: Int, member: NSManagedObject)]) {
         let present = ContiguousArray(members(at: index))
         let moving = Set(moved.map { ObjectIdentifier($0.member) })

@@ -1,18 +1,18 @@
-// What the contexts of one coordinator tell each other: new keys, and saves to merge.
+// What the contexts of one coordinator share: new keys, and who merges saves.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// What the contexts of one coordinator tell each other. May be used from any thread.
+/// What the contexts of one coordinator share. May be used on any thread.
 final class Relatives: @unchecked Sendable {
     private struct State {
         var children = 0
-        /// The keys that temporary numbers have become; kept while there are child contexts.
+        /// Permanent keys by the temporary number they replaced; kept while there are child contexts.
         var keys: [Int64: ObjectKey] = [:]
         var order: ContiguousArray<Int64> = []
-        /// How many of them were forgotten.
+        /// How many keys were dropped.
         var forgotten = 0
         var mergers: [Merger] = []
     }
@@ -20,16 +20,16 @@ final class Relatives: @unchecked Sendable {
     private struct Merger: @unchecked Sendable { @Unretained var context: NSManagedObjectContext? }
 
     private let lock = NSLock()
-    /// Under the lock.
+    /// Protected by the lock.
     private var state = State()
-    /// How many keys were ever noted.
+    /// How many keys were noted in all.
     let keyCount = Atomic<Int>(0)
-    /// How many contexts merge by themselves.
+    /// How many contexts merge automatically.
     let mergerCount = Atomic<Int>(0)
 
     private func withState<R>(_ body: (inout State) -> R) -> R { lock.withLock { body(&state) } }
 
-    /// A child context came; answers how many keys there are.
+    /// Adds a child context and returns how many keys were noted so far.
     func join() -> Int {
         withState { state in
             state.children += 1
@@ -37,7 +37,7 @@ final class Relatives: @unchecked Sendable {
         }
     }
 
-    /// A child context is gone. With the last one the keys go too.
+    /// Removes a child context; with the last one the keys are dropped.
     func leave() {
         withState { state in
             state.children -= 1
@@ -60,10 +60,10 @@ final class Relatives: @unchecked Sendable {
         }
     }
 
-    /// What a temporary number has become.
+    /// The permanent key that replaced a temporary number.
     func key(_ number: Int64) -> ObjectKey? { withState { $0.keys[number] } }
 
-    /// The keys noted after the first `seen`, and how many there are altogether.
+    /// The keys noted after the first `seen`, and how many were noted in all.
     func keys(since seen: Int) -> (keys: [(Int64, ObjectKey)], count: Int) {
         withState { state in
             let news = state.order.dropFirst(max(0, seen - state.forgotten))
@@ -72,7 +72,7 @@ final class Relatives: @unchecked Sendable {
         }
     }
 
-    // MARK: Contexts that merge by themselves
+    // MARK: Contexts that merge automatically
 
     func addMerger(_ context: NSManagedObjectContext) {
         withState { state in

@@ -1,23 +1,23 @@
-// What a context's saves have made of rows, for the objects that its children hold: their versions, and which are deleted.
+// Versions and deletions that a context's saves wrote, for the objects of its children.
 
 import CoreDataValues
 
-/// The versions that the saves of one context have taken rows through, one after the other.
+/// The versions that rows had after successive saves of one context.
 ///
-/// A child's object stands at the version that it was read at. Where only saves of its own family came after, it stands at the last of
-/// these: they wrote what it has seen, or what it may overwrite. Another writer's save between ends that.
+/// A child's object is based on the version that it read. If only saves of its own family followed, the last of these
+/// counts instead: they wrote what it has seen or may overwrite. Another writer's save in between ends that.
 final class SavedVersions {
     private struct Run {
         var first: Int32
         var last: Int32
     }
 
-    /// The latest run of each row: what stands before it is out of date anyhow.
+    /// The latest run of each row: versions before it are out of date anyway.
     private var runs: [ObjectKey: Run] = [:]
     private var deleted: Set<ObjectKey> = []
 
     func note(_ key: ObjectKey, from version: Int32, to next: Int32) {
-        // An undo may have brought it back.
+        // An undo may have inserted it again.
         if !deleted.isEmpty { deleted.remove(key) }
         if runs[key]?.last == version { runs[key]?.last = next } else { runs[key] = Run(first: version, last: next) }
     }
@@ -29,7 +29,7 @@ final class SavedVersions {
 
     func hasDeleted(_ key: ObjectKey) -> Bool { deleted.contains(key) }
 
-    /// What a version of a row has become.
+    /// The version that counts instead of one that was read.
     func present(_ version: Int32, of key: ObjectKey) -> Int32 {
         guard let run = runs[key], run.first <= version, version < run.last else { return version }
         return run.last
@@ -37,7 +37,7 @@ final class SavedVersions {
 }
 
 extension NSManagedObjectContext {
-    /// Notes what versions a save has given, before the written rows become those of their objects.
+    /// Notes the versions that a save wrote, before the objects accept the rows.
     @inline(never)
     final func noteVersions(of written: some Sequence<WrittenRow>) {
         let versions = versionsToNote()
@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
         return versions
     }
 
-    /// Whether this context or one above it has deleted an object, in a save or since. The caller holds all of them.
+    /// Whether this context or an ancestor has deleted an object, saved or not. The caller holds all of them.
     final func familyHasDeleted(_ key: ObjectKey) -> Bool {
         var context = self
         while true {
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A base as the saves of the topmost context have left it. The caller holds that context.
+    /// Raises a base's version past the saves of the topmost context. The caller holds that context.
     final func renewed(_ base: PushBase, of object: NSManagedObject) -> PushBase {
         guard let versions = topmost.savedVersions else { return base }
         return PushBase(version: versions.present(base.version, of: object._state.key), snapshot: base.snapshot)

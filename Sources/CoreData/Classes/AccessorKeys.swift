@@ -1,17 +1,17 @@
-// What a class says of its accessors, by `_managedKeys` or in the code that was generated with it.
+// The slots that a class's accessors assume, from `_managedKeys` or from generated code.
 
 import CoreDataValues
 import Foundation
 
-/// What a class says of its accessors, by `_managedKeys` or in the code that was generated with it.
+/// The slots that a class's accessors assume, from `_managedKeys` or from generated code.
 struct AccessorKeys {
-    /// One a slot; no accessor where the class says the name alone.
+    /// One entry for each slot; without an accessor if the class gives only the name.
     private var slots: [(name: String, accessor: String?)] = []
     private(set) var toManys: [String] = []
 
     /// nil for a class whose accessors use keys.
     init?(of type: NSManagedObject.Type) {
-        // A subclass's accessors begin with its parent's: whoever says more says it of a class that is nearer.
+        // A subclass's list begins with its parent's, so the longer list is that of the nearer class.
         let (said, made) = (type._managedKeys, GeneratedClasses.keys(of: type))
         guard let keys = (said?.count ?? -1) >= (made?.count ?? -1) ? said : made else { return nil }
         self.init(keys)
@@ -28,14 +28,14 @@ struct AccessorKeys {
         }
     }
 
-    /// Whether everything is where the class looks for it.
+    /// Whether the entity has all slots and to-manys at the class's places.
     func fit(_ entity: Entity) -> Bool {
         slots.count <= entity.slots.count
             && zip(slots, entity.slots).allSatisfy { $0.name == $1.name && fits($0.accessor, $1) }
             && toManyPlaces(of: entity) == Array(toManys.indices)
     }
 
-    /// Whether they are an entity's, all of them and no others.
+    /// Whether the entity has these slots and to-manys and no others.
     func describe(_ entity: Entity) -> Bool {
         slots.count == entity.slots.count && toManys.count == entity.toMany.count && fit(entity)
     }

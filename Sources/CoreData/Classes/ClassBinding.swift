@@ -1,4 +1,4 @@
-// A managed object class and an entity: how objects of the class are made, and where its accessors find their values.
+// A managed object class bound to an entity: how its objects are made, and which slots its accessors use.
 
 import CoreDataValues
 import Foundation
@@ -6,17 +6,17 @@ import Foundation
 /// A managed object class bound to an entity.
 final class ClassBinding: @unchecked Sendable {
     let type: NSManagedObject.Type
-    /// The class's slot numbers translated to the entity's, -1 where it has nothing that fits; nil when reads may go straight to a slot.
+    /// The entity's slot for each slot of the class, -1 if none fits; nil if accessors can use their own numbers.
     let slots: [Int]?
-    /// The same for the numbers of its to-manys; nil for a class that does not name them.
+    /// The same for to-manys; nil also for a class that names none.
     let toManys: [Int]?
-    /// Whether the class leaves `awakeFromFetch` as it is, so that calling it can be spared.
+    /// Whether the class does not override `awakeFromFetch`, so that it need not be called.
     let sleepsThroughFetch: Bool
-    /// Whether the class checks single values by itself.
+    /// Whether the class overrides the validation of single values.
     let validatesByKey: Bool
-    /// Whether the class checks changed objects by itself.
+    /// Whether the class overrides `validateForUpdate()`.
     let validatesUpdates: Bool
-    /// How objects of a subclass are made; nil for `NSManagedObject` itself.
+    /// The initialiser of a subclass; nil for `NSManagedObject` itself.
     let initializer: ClassInitializer?
 
     init(_ type: NSManagedObject.Type, for entity: Entity) {
@@ -32,13 +32,13 @@ final class ClassBinding: @unchecked Sendable {
         }
         let isStale = !keys.fit(entity)
         if isStale { misplaced(type, entity.name) }
-        // Defaults of transient attributes stand in no row, so reads may not go straight there.
+        // Defaults of transient attributes are in no row, so accessors may not read it directly.
         let goesAround = isStale || entity.hasTransientDefaults
         slots = goesAround ? keys.slots(of: entity) : nil
         toManys = goesAround && !keys.toManys.isEmpty ? keys.toManyPlaces(of: entity) : nil
     }
 
-    /// The class, if its accessors may go straight to their slots.
+    /// The class, if its accessors can use their own slot numbers.
     var straightClass: UnsafeRawPointer? { slots == nil ? unsafeBitCast(type, to: UnsafeRawPointer.self) : nil }
 
     @inline(__always)

@@ -6,8 +6,8 @@ import Foundation
 
 /// Calls `init(entity:insertInto: nil)` of a subclass.
 ///
-/// A `required` initialiser would break subclasses that declare others, so the designated one is called through its place in
-/// the class's vtable (Decisions/0001).
+/// A `required` initialiser would break subclasses that declare others, so the designated one is called through its
+/// vtable entry (Decisions/0001).
 struct ClassInitializer {
     private let function: UnsafeMutableRawPointer
     private let metadata: UnsafeMutableRawPointer
@@ -26,7 +26,7 @@ struct ClassInitializer {
     @inline(__always)
     func make(_ description: NSEntityDescription) -> NSManagedObject { make(.passRetained(description)) }
 
-    /// The same with a context to insert the object into; it comes retained.
+    /// Makes an object inserted into a context and returns it retained.
     @inline(__always)
     func make(_ description: NSEntityDescription, in context: NSManagedObjectContext) -> UnsafeMutableRawPointer {
         let description = Unmanaged.passRetained(description).toOpaque()

@@ -1,31 +1,31 @@
-// Finding the class that a model names.
+// Finds the class that a model names.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// Looks for the class that a model means by a name: a registered one, a generated one, then one of the module that the model names or of the main
-/// program, then one of any module.
+/// Finds the class that a model names: a registered one, a generated one, one of the module in the name or of the main
+/// program, or one of any module, in this order.
 enum ClassSearch {
     private struct State {
         var registered: [String: NSManagedObject.Type] = [:]
-        /// By name as written; nil for none among so many images.
+        /// Results by name as written; a class that was not found is searched again when more images are loaded.
         var found: [String: (type: NSManagedObject.Type?, images: Int)] = [:]
         var warned: Set<String> = []
     }
     private static let state = Mutex(State())
 
-    /// The main program's module, by the rules under which packages name it.
+    /// The main program's module, named by the rules for packages.
     private static let mainModule: String = {
         let executable = Bundle.main.executableURL?.deletingPathExtension().lastPathComponent ?? ""
         return String(executable.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }()
 
-    /// The class that a model calls `name`; `NSManagedObject` if there is none, or no single one, which a warning tells.
+    /// Returns the class that a model calls `name`; `NSManagedObject` if there is none, or several, with a warning.
     ///
-    /// A leading dot ("the current product's module") means nothing: models are used where they were not made. Classes without
-    /// a place of their own, those inside functions, are bound when a program first names them (`EntityInfo.bind`).
+    /// Ignores a leading dot ("the current product's module"): models are used where they were not made. Classes in
+    /// functions have no path and are bound when a program first names them (`EntityInfo.bind`).
     static func type(named name: String?, for entity: Entity? = nil) -> NSManagedObject.Type {
         guard let name = name.map(bare), !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
         if let registered = state.withLock({ $0.registered[name] }) { return registered }
@@ -41,23 +41,23 @@ enum ClassSearch {
         return type ?? NSManagedObject.self
     }
 
-    /// What a model says to name a class.
+    /// The name by which a model finds a class.
     static func name(of type: NSManagedObject.Type) -> String {
         guard type != NSManagedObject.self else { return "NSManagedObject" }
         guard let record = RecordedClass(type), !record.isGeneric else { return String(reflecting: type) }
         return record.name
     }
 
-    /// Whether a class that a program named can be the one that a model means.
+    /// Whether a class that a program used can be the one that a model names.
     static func fits(_ type: NSManagedObject.Type, _ name: String) -> Bool {
         let last = name.split(separator: ".").last.map(String.init) ?? name
         return String(describing: type) == last || state.withLock { $0.registered[bare(name)] == type }
     }
 
-    /// Foundation's class of a name, one of the module before the name, or one of the main program's module. Top level only.
+    /// Returns a top-level class by Foundation's look-up, of the module in the name or of the main program's.
     static func anyClass(named name: String) -> AnyClass? {
         let name = bare(name)
-        // Foundation says on standard error that it does not look for nested ones.
+        // Foundation does not look up nested classes, and prints an error.
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).count
         return parts > 2
             ? nil : NSClassFromString(name) ?? (parts == 1 ? NSClassFromString("\(mainModule).\(name)") : nil)
@@ -90,7 +90,7 @@ enum ClassSearch {
         return nil
     }
 
-    /// How well a class goes with the parts of a name, of which the last is its own.
+    /// How well a class matches the parts of a name, of which the last is the class's own.
     private static func rank(_ record: RecordedClass, _ parts: [String]) -> Int {
         let full = [record.module] + record.path
         return (full.suffix(parts.count) == parts[...] ? 8 : 0) + (parts.count > 1 && record.module == parts[0] ? 4 : 0)
@@ -117,11 +117,11 @@ enum ClassSearch {
 }
 
 extension NSManagedObjectModel {
-    /// Says which class models mean by a class name, in all models of the process that are not in use yet. Ours.
+    /// Sets the class for a class name in all models of the process that are not in use yet. Ours.
     ///
-    /// For what is not found by itself: one of two classes of a name, a generic class with its arguments, a class inside a function.
+    /// For classes that are not found: one of several of a name, a generic class with arguments, one inside a function.
     /// - Parameters:
-    ///   - type: The class; nil takes back what was said.
+    ///   - type: The class; nil removes an earlier one.
     ///   - name: The name as models have it, with or without a leading dot.
     public static func setClass(_ type: NSManagedObject.Type?, forClassName name: String) {
         ClassSearch.register(type, name)

@@ -1,4 +1,4 @@
-// What attributes with values of their own kind add to the facts of an entity.
+// Facts of an entity about transient, composite and transformable attributes.
 
 import CoreDataFoundation
 import CoreDataValues
@@ -8,16 +8,16 @@ extension EntityInfo {
     /// Whether an object cannot be saved with nil in a slot.
     func needsValue(_ slot: Int) -> Bool { entity.slots[slot].isRequired || requiredTransients.contains(slot) }
 
-    /// The property that a slot belongs to: of an element, the composite attribute.
+    /// The property that a slot belongs to; for an element, the composite attribute.
     func description(ofSlot slot: Int) -> NSPropertyDescription? {
         description.propertiesByName[entity.slots[slot].composite ?? entity.slots[slot].name]
     }
 
-    /// What is kept for an object's relationships: one place for each to-many, then one for each fetched property, and one
-    /// for targets that were read beforehand.
+    /// How many places an object has for relationships: one for each to-many and fetched property, and one for
+    /// prefetched targets.
     var relationshipStateCount: Int { entity.toMany.count + entity.fetchedProperties.count + 1 }
 
-    /// The default as a new object takes it. Of values that are kept as objects it is the archive.
+    /// The default value as it is stored; an archive for values that are kept as objects.
     static func initialValue(_ attribute: Attribute, of entity: String) -> Value? {
         let value = attribute.defaultValue
         if attribute.type == .transformable, case .text(let text) = value {
@@ -36,10 +36,10 @@ extension EntityInfo {
         return overlay
     }
 
-    /// Whether an object that was not given a value for a slot shows a transient attribute's default.
+    /// Whether a transient attribute has a default, which objects without a value show.
     func hasTransientDefault(_ slot: Int) -> Bool { transientDefaults?.isPresent(slot) == true }
 
-    /// Where a transient attribute that was not set has its value.
+    /// The source of a transient attribute that was not set.
     func transientDefault(_ slot: Int) -> NSManagedObject.Source {
         guard let defaults = transientDefaults, defaults.isPresent(slot), !defaults.isNull(slot) else { return .null }
         return .overlay(defaults)
@@ -54,6 +54,6 @@ extension Entity {
 }
 
 extension ModelRuntime {
-    /// Whether any entity has stored values that are objects in memory.
+    /// Whether any entity has stored attributes whose values are kept as objects.
     static func hasTransformables(_ infos: [EntityInfo]) -> Bool { infos.contains { !$0.transformables.isEmpty } }
 }

@@ -1,4 +1,4 @@
-// One entity as the object layer uses it: its class, how to make objects, where its values lie.
+// One entity as objects use it: its class, how to make objects, where its values are.
 
 import CCoreDataRuntime
 import CoreDataValues
@@ -8,21 +8,21 @@ import Synchronization
 /// Runtime facts of one entity of a frozen model. Lives as long as the model.
 final class EntityInfo: @unchecked Sendable {
     let entity: Entity
-    /// The entity's index, as an object keeps it.
+    /// The entity's index as objects store it.
     let number: UInt16
     let schema: Schema
     let layout: RowLayout
-    /// The model's description; the model owns this object.
+    /// The model's description; unowned, as the model owns this object.
     unowned(unsafe) let description: NSEntityDescription
-    /// What a new object starts with, slot by slot.
+    /// The default values of new objects, slot by slot.
     let defaults: [(slot: Int, value: Value)]
-    /// Slots that must not be nil at save, as mask words.
+    /// Slots that must not be nil in a save, as mask words.
     let required: UnsafeMutablePointer<UInt64>
-    /// Transient attributes that must not be nil at a save. No row has them, so the mask does not tell.
+    /// Transient attributes that must not be nil in a save. They are in no row, so the mask does not have them.
     let requiredTransients: [Int]
     /// The kind of each slot, for loops that must not touch an array's count and owner.
     let kinds: UnsafeMutablePointer<SlotKind>
-    /// Values that are checked further: reals only for NaN, others by what the model allows.
+    /// Further checks: unbounded reals for NaN, other slots by the model's rules.
     let plainReals: [Int]
     let checkedSlots: [Int]
     /// The resolved relationship of each slot, nil for attributes and tags.
@@ -32,41 +32,41 @@ final class EntityInfo: @unchecked Sendable {
     /// The inverse of each slot's relationship.
     let slotInverses: [ResolvedRelationship?]
     let hasTransientSlots: Bool
-    /// Slots whose values the store computes.
+    /// Slots of derived attributes.
     let derivedSlots: [Int]
-    /// Slots whose values may lie in files.
+    /// Slots whose values may be in external files.
     let externalSlots: [Int]
-    /// Stored slots whose values are objects in memory.
+    /// Stored slots whose values are kept as objects in memory.
     let transformables: [Int]
-    /// Whether a save must look at the overlay's slots one by one before it lets go of it.
+    /// Whether a save must look at the overlay slot by slot before it drops it.
     let keepsValuesBesideRow: Bool
-    /// What transient attributes of an object are that was not given others; nil where none has a default.
+    /// The defaults of transient attributes; nil if there are none.
     let transientDefaults: Overlay?
     let transientMask: [UInt64]
-    /// Mask words without a bit.
+    /// Mask words with no bit set.
     let noSlots: [UInt64]
-    /// To-manys whose number of members is checked at save.
+    /// To-manys whose member count is validated in a save.
     let boundedRelationships: [ResolvedRelationship]
-    /// The present `ClassBinding`, retained; read for every object that is made.
+    /// The current `ClassBinding`, retained; read for every object that is made.
     private let binding = Atomic<UnsafeRawPointer?>(nil)
     private let bindingLock = NSLock()
-    /// The bound class if its accessors may go straight to their slots: one comparison for each object that is made.
+    /// The bound class if its accessors can use their own slot numbers: one comparison for each object made.
     private let straightClass = Atomic<UnsafeRawPointer?>(nil)
-    /// Of classes that are not the entity's, by class.
+    /// The bindings of other classes, by class.
     private let otherBindings = Mutex<[ObjectIdentifier: ClassBinding]>([:])
-    /// To-ones whose targets may be held (I-4).
+    /// Whether a to-one's target may be retained, by slot (I-4).
     let isAcyclic: [Bool]
     /// All relationships, inherited ones included.
     let relationships: [ResolvedRelationship]
-    /// Relationships that forbid a deletion.
+    /// Relationships whose rule denies a deletion.
     let denying: [ResolvedRelationship]
-    /// Predicates that the program gave to properties.
+    /// Validation predicates that the program gave to properties.
     let rules: [PropertyRule]
-    /// Compiled patterns of attributes.
+    /// Compiled patterns by their text.
     let expressions: [String: NSRegularExpression]
-    /// Whether completeness and real numbers are all that is checked at a save.
+    /// Whether a save validates nothing but required values and NaN.
     let hasNoRules: Bool
-    /// Whether the class has checks of its own for single values.
+    /// Whether the class overrides the validation of single values.
     let validatesByKey = Atomic<Bool>(false)
 
     init(entity: Entity, schema: Schema, description: NSEntityDescription, acyclic: [Bool]) {
@@ -133,7 +133,7 @@ final class EntityInfo: @unchecked Sendable {
         kinds.deallocate()
     }
 
-    /// A real number without bounds: only NaN is refused.
+    /// Whether a slot is a real number without bounds, of which only NaN is refused.
     private static func isPlainReal(_ slot: Slot) -> Bool {
         guard let attribute = slot.attribute, !slot.isTransient else { return false }
         switch slot.kind {
@@ -155,7 +155,7 @@ final class EntityInfo: @unchecked Sendable {
         }
     }
 
-    /// The class of the entity's objects and how its slots stand to the entity's.
+    /// The binding of the entity's class, found at the first use.
     var classBinding: ClassBinding {
         if let bound = binding.load(ordering: .acquiring) {
             return Unmanaged<ClassBinding>.fromOpaque(bound)._withUnsafeGuaranteedRef { $0 }
@@ -172,8 +172,8 @@ final class EntityInfo: @unchecked Sendable {
         return made
     }
 
-    /// Binds a class that a caller named (`Patient(context:)`, `NSFetchRequest<Patient>`) if the model's class name could not
-    /// be found by itself. The former binding is never freed: another thread may be reading it.
+    /// Binds a class that a caller named (`Patient(context:)`, `NSFetchRequest<Patient>`) if the model's class name was
+    /// not found. The former binding is never freed: another thread may be reading it.
     func bind(_ type: NSManagedObject.Type) {
         if let bound = binding.load(ordering: .acquiring) {
             let present = Unmanaged<ClassBinding>.fromOpaque(bound).takeUnretainedValue().type
@@ -188,17 +188,17 @@ final class EntityInfo: @unchecked Sendable {
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
     }
 
-    /// Whether accessors of a class must ask which slot is theirs.
+    /// Whether accessors of a class must look up their slots.
     @inline(__always)
     func goesAround(_ type: NSManagedObject.Type) -> Bool {
         let word = unsafeBitCast(type, to: UnsafeRawPointer.self)
         return straightClass.load(ordering: .relaxed) != word && binding(of: type).slots != nil
     }
 
-    /// How a class stands to the entity: the bound class, or another one that a program makes objects of.
+    /// The binding of a class: the bound one, or another class of which a program makes objects.
     func binding(of type: NSManagedObject.Type) -> ClassBinding {
         let bound = classBinding
-        // One without accessors of its own goes with any.
+        // A class without accessors works with any binding.
         if bound.type == type || type == NSManagedObject.self { return bound }
         bind(type)
         if classBinding.type == type { return classBinding }
@@ -210,6 +210,6 @@ final class EntityInfo: @unchecked Sendable {
         }
     }
 
-    /// Makes an object that belongs to no context, without reading or writing anything.
+    /// Makes an object without a context, without reading or writing anything.
     func makeObject() -> NSManagedObject { classBinding.make(description) }
 }

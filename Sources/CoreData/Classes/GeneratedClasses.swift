@@ -1,11 +1,11 @@
-// The classes that were made from models, as their code says: found once, so that none is searched for by its name.
+// Finds the classes generated from models by the lists in their code, so that none is searched for by name.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// For generated code: a class made from a model.
+/// For generated code: a class generated from a model.
 public struct _GeneratedClass: Sendable {
     let type: NSManagedObject.Type
     let name: String
@@ -13,7 +13,7 @@ public struct _GeneratedClass: Sendable {
 
     /// - Parameters:
     ///   - name: The name as the model has it.
-    ///   - keys: The slots that the accessors take for granted, as `NSManagedObject._managedKeys` tells them.
+    ///   - keys: The slots that the accessors assume, in the form of `NSManagedObject._managedKeys`.
     public init(_ type: NSManagedObject.Type, named name: String, keys: @escaping @Sendable () -> [String]) {
         self.type = type
         self.name = name
@@ -21,13 +21,13 @@ public struct _GeneratedClass: Sendable {
     }
 }
 
-/// For generated code: names the classes of one model. A subclass that is called `_CoreDataGenerated`, inside a type of any name, is
-/// found by itself, in every library and program that is loaded.
+/// For generated code: lists the classes of one model. Subclasses named `_CoreDataGenerated`, nested in a type of any
+/// name, are found automatically in every loaded library and program.
 open class _GeneratedClasses {
     open class var classes: [_GeneratedClass] { [] }
 }
 
-/// What generated code says of classes.
+/// The classes that generated code lists.
 enum GeneratedClasses {
     private struct State {
         var images = -1
@@ -36,14 +36,14 @@ enum GeneratedClasses {
     }
     private static let state = Mutex(State())
 
-    /// The class that a model with an entity means by a name: the one that was made for such an entity. A class of
-    /// another version of it is searched for as hand-written ones are, since the name alone may be another model's.
+    /// Returns the class of a name that was generated for such an entity. A class generated for another version counts
+    /// only if its module's resources have the model, since the name alone may be another model's.
     static func type(named name: String, for entity: Entity?) -> NSManagedObject.Type? {
         let named = known { $0.byName[name] ?? [] }
         guard let entity, !named.isEmpty else { return nil }
         let fitting = named.filter { AccessorKeys($0.keys()).describe(entity) }
         if fitting.count == 1 { return fitting[0].type }
-        // The same model in several modules, or another version of one: each module has it in its own resources.
+        // The same model in several modules, or other versions: takes the module whose resources have this model.
         let path = entity.draft.location?.path ?? ""
         let near = (fitting.isEmpty ? named : fitting).filter { found in
             RecordedClass(found.type).map {
@@ -53,7 +53,7 @@ enum GeneratedClasses {
         return near.count == 1 ? near[0].type : nil
     }
 
-    /// The slots of a class's accessors, inherited ones if it has none of its own.
+    /// The slots of a class's accessors, or of its nearest superclass that was generated.
     static func keys(of type: NSManagedObject.Type) -> [String]? {
         known { state in
             var next: AnyClass? = type

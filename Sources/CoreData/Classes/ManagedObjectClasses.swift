@@ -1,22 +1,22 @@
-// What classes of managed objects override, and making their objects without knowing their initialisers.
+// Tells what managed object classes override, and where class metadata has their initialisers.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
-/// The classes of managed objects as they lie in memory; `ClassSearch` finds them.
+/// The class metadata of managed objects.
 enum ManagedObjectClasses {
-    /// The word of `NSManagedObject`'s designated initialiser in class metadata.
+    /// The index of `NSManagedObject`'s designated initialiser in class metadata.
     static let initializerSlot = overriddenWord(in: InitializerProbe.self)
     private static let awakeFromFetchSlot = overriddenWord(in: AwakeProbe.self, besides: initializerSlot)
 
-    /// Whether a class leaves `awakeFromFetch` as `NSManagedObject` has it, so that nobody needs to call it.
+    /// Whether a class does not override `awakeFromFetch`, so that it need not be called.
     static func inheritsAwakeFromFetch(_ type: NSManagedObject.Type) -> Bool {
         guard let slot = awakeFromFetchSlot else { return false }
         return words(type)[slot] == words(NSManagedObject.self)[slot]
     }
 
-    /// Whether a class leaves the checking of single values as `NSManagedObject` has it.
+    /// Whether a class does not override the validation of single values.
     static func inheritsValidation(_ type: NSManagedObject.Type) -> Bool {
         validationSlots.allSatisfy { slot in
             slot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
@@ -30,7 +30,7 @@ enum ManagedObjectClasses {
 
     private static let updateSlot = overriddenWord(in: UpdateProbe.self, besides: initializerSlot)
 
-    /// Whether a class leaves `validateForUpdate` as `NSManagedObject` has it.
+    /// Whether a class does not override `validateForUpdate`.
     static func inheritsUpdateValidation(_ type: NSManagedObject.Type) -> Bool {
         updateSlot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
     }
@@ -39,12 +39,12 @@ enum ManagedObjectClasses {
         unsafeBitCast(type as AnyClass, to: UnsafePointer<UInt>.self)
     }
 
-    /// The only word of the vtable in which a class that overrides one member differs from `NSManagedObject`.
+    /// The index of the only vtable word by which a class that overrides one member differs from `NSManagedObject`.
     ///
-    /// Class metadata on Linux: kind, superclass, flags and address point, sizes, class size and address point, descriptor,
-    /// destroyer, then fields and vtable.
+    /// Class metadata on Linux: kind, superclass, flags and address point, sizes, class size and address point,
+    /// descriptor, destroyer, then fields and vtable.
     ///
-    /// - Parameter initializer: the word of the inherited initialiser, which an optimised build makes anew for each class.
+    /// - Parameter initializer: the word of the inherited initialiser, which an optimised build emits for each class.
     private static func overriddenWord(in probe: NSManagedObject.Type, besides initializer: Int? = nil) -> Int? {
         let base = words(NSManagedObject.self)
         let size = Int(base[4] & 0xffff_ffff) - Int(base[4] >> 32)
@@ -58,7 +58,7 @@ enum ManagedObjectClasses {
         }
     }
 
-    /// What probes throw: a body that only called `super` would be folded into the original by the optimiser.
+    /// Thrown by probes: the optimiser would merge a body that only calls `super` with the original.
     private enum ProbeError: Error { case called }
 
     private final class ValueProbe: NSManagedObject {

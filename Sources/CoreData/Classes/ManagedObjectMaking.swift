@@ -1,30 +1,30 @@
-// `T(context:)`, also for a class that is known only when the program runs.
+// `T(context:)`, also for a class known only at run time.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
-/// Carries `init(context:)` to every managed object class.
+/// Gives `init(context:)` to every managed object class.
 ///
-/// A class's own initialiser could be called in generic code and of a class in a variable only if it were `required`, which would
-/// break subclasses that declare others (Decisions/0001); one that a protocol brings can.
+/// Generic code and metatype variables can call a class's own initialiser only if it is `required`, which would break
+/// subclasses that declare others (Decisions/0001). An initialiser of a protocol extension has no such limit.
 public protocol ManagedObjectMaking {}
 
 extension NSManagedObject: ManagedObjectMaking {}
 
 extension ManagedObjectMaking where Self: NSManagedObject {
-    /// Makes an object of the entity whose class this is, and inserts it.
+    /// Makes an object of the class's entity and inserts it.
     ///
-    /// Calls `init(entity:insertInto:)`, also one that a subclass has overridden. A class of which the context's model has no entity
+    /// Calls `init(entity:insertInto:)`, also a subclass's override. A class without an entity in the context's model
     /// is a misuse.
     public init(context: NSManagedObjectContext) {
         self.init(in: Unmanaged.passUnretained(context).toOpaque(), by: insertedObject)
     }
 
-    /// Has `make` called with the context and the class that the object is to be of.
+    /// Calls `make` with the context and the dynamic class of the object.
     ///
-    /// `Self` is what the compiler knows: `NSManagedObject`, where `type.init(context:)` is called of an `NSManagedObject.Type`. The
-    /// class itself comes as the hidden argument that Swift gives to an initialiser, which only a function in C can look at.
+    /// `Self` is the static type: `NSManagedObject` for `type.init(context:)` on an `NSManagedObject.Type`. Swift
+    /// passes the dynamic class as a hidden argument of the initialiser, which only C can read.
     @_silgen_name("coredata_make_object")
     private init(
         in context: UnsafeMutableRawPointer,

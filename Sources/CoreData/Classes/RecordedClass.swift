@@ -1,22 +1,22 @@
-// A class as the type records of the loaded images have it: found by its name, whatever its module.
+// A class in the type records of the loaded images, found by its name in any module.
 
 import CCoreDataRuntime
 import Foundation
 
-/// A class, and where it is declared.
+/// A class and where it is declared.
 struct RecordedClass {
     private let descriptor: UnsafeRawPointer
     let module: String
-    /// The types around the class, outermost first, and the class.
+    /// The names of the enclosing types, outermost first, and of the class.
     let path: [String]
     /// Whether it is declared inside a function.
     let isLocal: Bool
     let isGeneric: Bool
 
-    /// What a model says to name it.
+    /// The name by which a model finds the class.
     var name: String { ([module] + path).joined(separator: ".") }
 
-    /// All classes with a name.
+    /// Returns up to 64 classes of a name.
     static func named(_ name: String) -> [RecordedClass] {
         withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: 64) { found in
             guard let room = found.baseAddress else { return [] }
@@ -25,7 +25,7 @@ struct RecordedClass {
         }
     }
 
-    /// All classes with a name, of any kind and however many.
+    /// Returns all classes of a name, of any kind.
     static func allNamed(_ name: String) -> [AnyClass] {
         var room = 64
         while true {
@@ -41,7 +41,7 @@ struct RecordedClass {
         }
     }
 
-    /// The record of a class in memory.
+    /// The record of a loaded class.
     init?(_ type: AnyClass) {
         // Class metadata on Linux: kind, superclass, flags and address point, sizes, class size and address point, descriptor.
         let words = unsafeBitCast(type, to: UnsafePointer<UnsafeRawPointer?>.self)
@@ -63,7 +63,7 @@ struct RecordedClass {
             switch scope.kind {
             case coredata_scope_type: path.insert(name, at: 0)
             case coredata_scope_module: module = name
-            // A private type is in one anonymous scope, what a function declares in two.
+            // A private type has one anonymous scope around it, a declaration in a function two.
             case coredata_scope_anonymous: isLocal = isLocal || isAnonymous
             default: break
             }
@@ -75,12 +75,12 @@ struct RecordedClass {
         self.isLocal = isLocal
     }
 
-    /// The class itself; nil for a generic one and one that is no managed object's.
+    /// The class itself; nil if it is generic or no managed object class.
     var type: NSManagedObject.Type? {
         coredata_metadata_of_class(descriptor).flatMap { unsafeBitCast($0, to: AnyClass.self) as? NSManagedObject.Type }
     }
 
-    /// Whether it inherits from `NSManagedObject`, told without making the class.
+    /// Whether it inherits from `NSManagedObject`, found without creating its metadata.
     var isManaged: Bool {
         let root = RecordedClass(NSManagedObject.self)?.descriptor
         var next: UnsafeRawPointer? = descriptor

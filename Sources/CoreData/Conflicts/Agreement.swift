@@ -1,13 +1,13 @@
-// After a merge: what it has put on other rows, and what these rows lead to, say the same.
+// After a merge: makes both sides of every relationship of the merged objects agree.
 
 import CoreDataValues
 import Foundation
 
-/// Renews the other ends of objects that a merge has renewed, until both sides of all their pairs agree.
+/// Renews objects at the other end of a merged object's relationships until both sides of all pairs agree.
 ///
-/// Every object of the save stands on what was written, so nothing is pending. Members are read anew when they are asked for. An
-/// object is put on the store's row if it says of a renewed one what the store does not; what else is in the context keeps the
-/// values that it was read with, so that a conflict over it is still seen.
+/// Runs when every object of the save has its written row, so nothing is pending. Members are read again on demand. An
+/// object gets the store's row only if its to-one and the store's disagree about a merged object; all others keep the
+/// values that they were read with, so that a conflict over them is still detected.
 struct Agreement {
     private let context: NSManagedObjectContext
     private let schema: Schema
@@ -17,7 +17,7 @@ struct Agreement {
         schema = context.runtime.schema
     }
 
-    /// *forget members · find other ends · renew those that disagree*, again for what was renewed.
+    /// *forget members · find other ends · renew those that disagree*, repeated for the objects that were renewed.
     func run(after merged: Set<NSManagedObject>) {
         var known = merged
         var fresh = merged
@@ -33,12 +33,12 @@ struct Agreement {
         sleepAgain()
     }
 
-    /// A row's name whatever entity of its tree is taken for its own.
+    /// The key of an object's row under the root entity: equal whichever entity of the tree a key names.
     private func rowKey(_ object: NSManagedObject) -> RowKey {
         RowKey(entity: object._state.info.entity.root, number: object._state.pointee.number)
     }
 
-    /// Members that were read or saved earlier, of to-manys that have a renewed object among them, or may have.
+    /// Turns the stored members of to-manys into faults if a renewed object is, or may be, among them.
     private func forgetMembers(_ keys: Set<RowKey>) {
         let roots = Set(keys.map(\.entity))
         for object in context.allObjects where object._state.pointee.toMany != nil {
@@ -51,7 +51,7 @@ struct Agreement {
 
     // MARK: Other ends
 
-    /// Objects that name a renewed one in a to-one, or may have to.
+    /// Objects whose to-one points at a renewed object, or should.
     private func otherEnds(of fresh: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
         var ends: Set<NSManagedObject> = []
         var memberRoots: Set<EntityIndex> = []
@@ -77,7 +77,7 @@ struct Agreement {
         }
     }
 
-    /// What a to-one that has an inverse names in a row.
+    /// The target of a to-one in a row, if the to-one has an inverse.
     private func target(of object: NSManagedObject, _ slot: Int, _ row: RowSnapshot) -> RowKey? {
         guard object._state.info.slotInverses[slot] != nil, let key = object.targetKey(at: slot, of: row) else {
             return nil
@@ -87,8 +87,8 @@ struct Agreement {
 
     // MARK: Renewing
 
-    /// Puts those on the store's rows that say something else of the renewed objects, and answers them. If the store cannot be read
-    /// now, they are faults. So are those whose rows are gone: who reads them is told (4.12).
+    /// Gives the store's row to objects that disagree with it about the renewed objects, and returns them. If the store
+    /// cannot be read, they become faults. So do objects whose rows are gone: a program that reads them is told (4.12).
     private func renew(_ ends: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
         var renewed: Set<NSManagedObject> = []
         var gone: Set<RowKey> = []
@@ -116,7 +116,7 @@ struct Agreement {
         return renewed
     }
 
-    /// Makes objects faults again that were found without a row: the save that ends drops none but its own.
+    /// Makes objects found without a row faults again, as the ending save drops only its own deleted objects.
     private func sleepAgain() {
         for object in context.tracker.dirty where object._state.has(.inaccessible) && !object._state.has(.gone) {
             context.tracker.discard(object)
@@ -125,7 +125,7 @@ struct Agreement {
         }
     }
 
-    /// Whether a to-one has left a renewed object for another one, or has come to it.
+    /// Whether a to-one points at a renewed object in only one of the two rows.
     private func disagrees(_ object: NSManagedObject, _ read: RowSnapshot, _ row: RowSnapshot, _ keys: Set<RowKey>)
         -> Bool
     {

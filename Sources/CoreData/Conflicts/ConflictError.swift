@@ -14,7 +14,7 @@ enum ConflictError {
             ])
     }
 
-    /// 133021 with the conflicts, and one 1551 for each object that claims what is taken.
+    /// 133021 with the conflicts, and one 1551 for each object with values that are not unique.
     static func error(_ conflicts: [NSConstraintConflict]) -> CocoaError {
         let objects = conflicts.flatMap(\.conflictingObjects)
         return .coreData(

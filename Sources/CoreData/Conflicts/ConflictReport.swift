@@ -1,4 +1,4 @@
-// From the conflicts that a store names to the conflicts that policies and errors show.
+// Makes the conflicts that policies and errors show from those that a store reports.
 
 import CoreDataValues
 import Foundation
@@ -28,7 +28,7 @@ struct ConflictReport {
         objects[RowKey(entity: context.runtime.schema[key.entity].root, number: key.number)]
     }
 
-    /// Which rows are refused in which state, or with which values.
+    /// A refused row with its version or claimed values. Equal reasons in two attempts show that nothing was resolved.
     struct Reason: Hashable {
         let key: RowKey
         let expected: Int32
@@ -54,9 +54,9 @@ struct ConflictReport {
 
     // MARK: Other writers
 
-    /// Rows that were changed or deleted meanwhile, each once.
+    /// Returns one conflict for each row that another writer changed or deleted since it was read.
     ///
-    /// - Throws: what the store says when the rows are read.
+    /// - Throws: the store's error when the rows are read.
     func merges() throws -> [NSMergeConflict] {
         var keys: [RowKey] = []
         var seen: Set<RowKey> = []
@@ -68,7 +68,7 @@ struct ConflictReport {
         return keys.compactMap { key in
             guard let object = object(key) else { return nil }
             var cached = context.requiredCoordinator.cachedRow(for: object._state.key)
-            // An older row than the context's own tells nothing.
+            // A cached row that is older than the one the context read says nothing new.
             if let known = cached, let read = object.standing, known.version < read.version { cached = nil }
             return NSMergeConflict(object, cached: cached, stored: rows[key])
         }
@@ -76,7 +76,7 @@ struct ConflictReport {
 
     // MARK: Constraints
 
-    /// One entity's constraint with the values that are claimed.
+    /// The values that objects of a save claim under a uniqueness constraint.
     private struct Claim: Hashable {
         let owner: EntityIndex
         let names: [String]
@@ -84,7 +84,7 @@ struct ConflictReport {
         let values: [Value]
     }
 
-    /// - Throws: what the store says when the rows that have the values are searched.
+    /// - Throws: the store's error when the rows with the claimed values are fetched.
     func constraints() throws -> [NSConstraintConflict] {
         var claims: [Claim] = []
         var unknown: [NSConstraintConflict] = []
@@ -93,7 +93,7 @@ struct ConflictReport {
             if let claim = claim(names, of: object) {
                 if !claims.contains(claim) { claims.append(claim) }
             } else {
-                // A value that the store computes: only the store knows what is claimed.
+                // A derived value: only the store knows what is claimed.
                 unknown.append(
                     NSConstraintConflict(
                         constraint: names, database: nil, databaseSnapshot: nil, conflicting: [object],
@@ -114,7 +114,7 @@ struct ConflictReport {
         }
     }
 
-    /// What an object claims, texts as bytes: `String` holds é and e with an accent for one, stores do not.
+    /// The values that an object claims, texts as bytes: `String` compares é equal in both normal forms, stores do not.
     private func values(_ slots: [Int], of object: NSManagedObject) -> [Value]? {
         var values: [Value] = []
         for slot in slots {
@@ -133,7 +133,7 @@ struct ConflictReport {
                 && values(claim.slots, of: object) == claim.values
         }
         let row = try storedRow(of: claim, owner, all)
-        // One whose own row has the values was changed in something else.
+        // An object whose own row has the values was changed in other properties.
         let claimants = all.filter { $0 !== row?.object }
         let snapshots: [Any] = claimants.map { object in
             object.lastRead.map { object.dictionary(of: $0) } ?? object.initialValues
@@ -144,7 +144,7 @@ struct ConflictReport {
             conflicting: Array(claimants), conflictingSnapshots: snapshots)
     }
 
-    /// The row that has the values and keeps them.
+    /// The row that has the claimed values and keeps them in this save.
     private func storedRow(
         of claim: Claim, _ owner: Entity, _ claimants: ContiguousArray<NSManagedObject>
     ) throws -> (object: NSManagedObject, snapshot: RowSnapshot)? {
@@ -174,7 +174,7 @@ struct ConflictReport {
         return nil
     }
 
-    /// Whether this save takes the values from the row.
+    /// Whether this save gives the row other values or deletes it.
     private func gaveUp(_ object: NSManagedObject, _ claim: Claim) -> Bool {
         if object._state.has(.deleted) { return true }
         return object.isWritten && values(claim.slots, of: object) != claim.values
@@ -182,7 +182,7 @@ struct ConflictReport {
 }
 
 extension NSManagedObjectContext {
-    /// Members that came into to-manys without inverse or left them: their rows are compared, though they may have no change.
+    /// Members added to or removed from to-manys without inverse: their rows are compared even if unchanged.
     fileprivate final var oneWayMembers: [NSManagedObject] {
         guard !comparesOwners, runtime.hasOneWayRelationships else { return [] }
         var found: [NSManagedObject] = []
@@ -207,7 +207,7 @@ extension NSManagedObject {
         return state.assigned != 0 ? state.assignedStore : state.store
     }
 
-    /// What a new object of the entity starts with, by name, nil as `NSNull`.
+    /// The default values of the entity by name, nil as `NSNull`.
     fileprivate final var initialValues: [String: Any] {
         var values: [String: Any] = [:]
         for property in _state.info.entity.slots where !property.isTransient && property.kind != .entityTag {
@@ -216,10 +216,10 @@ extension NSManagedObject {
         return values
     }
 
-    /// Takes the store's row if nothing is changed here. A save that only throws has no memory to take that back from, and leaves an
-    /// object as it was read.
+    /// Gives the object the store's row if nothing is changed here. If the policy only throws, there is no `SaveMemory`
+    /// to restore from, and an object that has a row keeps it.
     ///
-    /// - Throws: what the store says when the other ends of relationships are read.
+    /// - Throws: the store's error when the other ends of relationships are read.
     fileprivate final func acceptStoredRow(_ snapshot: RowSnapshot) throws {
         let state = _state
         if state.pointee.row != nil, managedObjectContext?.saveMemory == nil { return }
@@ -232,7 +232,7 @@ extension NSManagedObject {
         fire()
     }
 
-    /// Puts an object on the store's row that the save only touches, so that its members are those that it has there.
+    /// Rebases an object that the save only touches onto the store's row, so that it gets the members of that row.
     private final func renewTouched(_ snapshot: RowSnapshot) throws {
         guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .gone]),
             _state.version != snapshot.version

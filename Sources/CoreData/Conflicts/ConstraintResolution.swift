@@ -1,20 +1,20 @@
-// How the ready-made policies settle broken uniqueness constraints.
+// How the built-in policies resolve broken uniqueness constraints.
 
 import CoreDataValues
 import Foundation
 
-/// Makes one object of those that claim the same values. The one whose row exists, else the first, stays what it is (its ID, and
-/// whatever points at it); the policy's type says whose values it has afterwards.
+/// Merges objects that claim the same values into one. The survivor is the object with the existing row, else the
+/// first; it keeps its ID and what points at it. The policy's type decides whose values it has afterwards.
 ///
-/// | type | values of the survivor | what pointed at the other |
+/// | type | values of the survivor | relationships to the other object |
 /// |---|---|---|
-/// | objectTrump | those of the new object that are not nil, the rest its own | moves to the survivor |
-/// | overwrite | all of the new object | moves |
-/// | storeTrump | its own | moves |
-/// | rollback | its own | is cleared, as by a deletion |
+/// | objectTrump | those of the new object that are not nil, the rest its own | move to the survivor |
+/// | overwrite | all of the new object | move |
+/// | storeTrump | its own | move |
+/// | rollback | its own | are cleared, as by a deletion |
 ///
-/// An object that has a row already and was changed into another row's values loses that change under storeTrump and rollback. Under
-/// objectTrump and overwrite it stays, and the other row is deleted after what pointed at it was moved.
+/// A saved object that was given another row's values loses that change under storeTrump and rollback. Under
+/// objectTrump and overwrite it survives, and the other row is deleted after the relationships to it were moved.
 struct ConstraintResolution {
     private let type: NSMergePolicyType
     init(_ type: NSMergePolicyType) { self.type = type }
@@ -43,7 +43,7 @@ struct ConstraintResolution {
         }
     }
 
-    /// Whether the survivor has the values of a new object afterwards.
+    /// Whether the survivor gets the values of a new object.
     private var takesNewValues: Bool {
         switch type {
         case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: true
@@ -85,12 +85,12 @@ struct ConstraintResolution {
     }
 }
 
-/// Makes one object of two.
+/// Merges one object into another.
 private struct ObjectMerger {
     private let context: NSManagedObjectContext
     init(_ context: NSManagedObjectContext) { self.context = context }
 
-    /// Attributes and to-ones that both entities have.
+    /// Copies attributes and to-ones that both entities have.
     func copyValues(of source: NSManagedObject, to target: NSManagedObject, nils: Bool) {
         if target._state.isFault { target.fire() }
         for (slot, property) in source._state.info.entity.slots.enumerated()
@@ -112,7 +112,7 @@ private struct ObjectMerger {
         awake(target)
     }
 
-    /// Members of to-manys, and owners that hold the source in theirs.
+    /// Moves the members of all to-manys, and with them the inverses that point at the source.
     func moveLinks(of source: NSManagedObject, to target: NSManagedObject) {
         for relationship in source._state.info.toManyRelationships {
             guard let index = relationship.toManyIndex, case .toMany(let place)? = target.place(of: relationship.name)
@@ -130,7 +130,7 @@ private struct ObjectMerger {
     /// Deletes an object by the rules of its relationships.
     func remove(_ object: NSManagedObject) { context.remove(object) }
 
-    /// Drops the change of some attributes.
+    /// Drops the changes of some attributes.
     func revert(_ names: [String], of object: NSManagedObject) {
         let state = object._state
         for name in names {

@@ -1,4 +1,4 @@
-// Row versions that a program shows to others, and expects again when they come back.
+// Row versions that a program sends to clients and expects again when they come back.
 
 import CoreDataValues
 import Foundation
@@ -6,10 +6,11 @@ import Foundation
 public let UnmetExpectationsErrorKey: String = "OpenCoreDataUnmetExpectations"
 
 extension NSManagedObject {
-    /// The version of the row that this object was read from or saved to, nil for one that has no row. Ours, beside Core Data's API.
+    /// The version of the row that this object was read from or saved to, nil without one. Ours, beside Core Data's
+    /// API.
     ///
-    /// It rises with each save that writes the row, also for members that come or go, and is never the same again. Changes that are
-    /// not saved do not touch it. Reads the row of a fault. -1 for a row that a file has without a version.
+    /// It rises with each save that writes the row, also for members that come or go, and never repeats. Unsaved
+    /// changes leave it alone. Reads the row of a fault. -1 for a row that a file has without a version.
     ///
     ///     response.headers[.eTag] = "\"\(casualty.rowVersion ?? 0)\""
     public final var rowVersion: Int? {
@@ -20,12 +21,12 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Makes the next save fail unless the object's row has this version in the store then, whatever the save does with the object:
-    /// change it, delete it, touch it for a member that comes or goes, or nothing. Ours, beside Core Data's API.
+    /// Makes the next save fail unless the object's row then has this version in the store, whether the save changes,
+    /// deletes or only touches the object, or does nothing with it. Ours, beside Core Data's API.
     ///
-    /// It is compared in the save's transaction, before anything is written. No merge policy is asked, and `write(_:)` does not run
-    /// again: another attempt would meet the same row. A child's save hands the expectation to its parent. It ends with the save that
-    /// succeeds, `rollback()` or `reset()`; the last one for an object counts. Objects that are new and have no row meet none.
+    /// The version is compared in the save's transaction, before anything is written. No merge policy is asked, and
+    /// `write(_:)` does not run again: another attempt would meet the same row. A child passes this on. It ends
+    /// with a successful save, `rollback()` or `reset()`. The last one for an object counts; new objects meet none.
     ///
     ///     try await container.write { context in
     ///         let casualty = try context.existingObject(with: id)
@@ -45,7 +46,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A row that was not as `expect(_:of:)` said. Ours.
+/// A row whose version differed from the one given to `expect(_:of:)`. Ours.
 public struct UnmetExpectation: Sendable, Hashable, CustomStringConvertible {
     public let objectID: NSManagedObjectID
     public let expected: Int
@@ -60,7 +61,7 @@ public struct UnmetExpectation: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension CocoaError {
-    /// What made a save fail with 133020 that no merge policy was asked about; empty for other errors.
+    /// Why a save failed with 133020 without asking a merge policy; empty for other errors.
     public var unmetExpectations: [UnmetExpectation] {
         userInfo[UnmetExpectationsErrorKey] as? [UnmetExpectation] ?? []
     }
@@ -72,7 +73,7 @@ extension CocoaError {
     }
 }
 
-/// One expectation of a context, which holds the object until it is met or dropped.
+/// One expectation of a context, which retains the object until the expectation is met or dropped.
 struct ExpectedVersion {
     let object: NSManagedObject
     let version: Int
@@ -83,7 +84,7 @@ struct ExpectedVersion {
 }
 
 extension SaveOperation {
-    /// Has the stores compare the rows.
+    /// Adds the comparisons with the expected versions to the batches.
     @inline(never)
     func addExpectations(_ builders: inout BatchBuilders) throws {
         let hopeless = context.expectations.filter {
@@ -117,7 +118,7 @@ extension SaveOperation {
             return nil
         }
         if unmet.isEmpty { return }
-        // What the coordinator knew of them may be what was expected.
+        // The row cache may still have the rows in the versions that were expected.
         context.requiredCoordinator.rowCache.removeAll(store: store)
         throw CocoaError.unmet(unmet)
     }

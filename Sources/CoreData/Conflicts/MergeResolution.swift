@@ -1,10 +1,10 @@
-// How the ready-made policies settle rows that another writer changed or deleted.
+// How the built-in policies resolve conflicts over rows that another writer changed or deleted.
 
 import CoreDataValues
 import Foundation
 
-/// Settles merge conflicts as a policy's type says. Afterwards each object stands on the row that the store has now, so that the
-/// next commit expects it.
+/// Resolves merge conflicts according to a policy's type. Each object has the store's current row afterwards, so that
+/// the next commit expects that version.
 struct MergeResolution {
     private let type: NSMergePolicyType
     init(_ type: NSMergePolicyType) { self.type = type }
@@ -12,7 +12,7 @@ struct MergeResolution {
     func resolve(_ conflicts: [NSMergeConflict]) throws {
         if type == .errorMergePolicyType { throw ConflictError.error(conflicts) }
         let again = Set(conflicts.filter { $0.isRowGone && isWrittenAgain($0.sourceObject) }.map(\.sourceObject))
-        // Rows that are gone first: what points at them must not be put on top of a row that does not.
+        // Rows that are gone come first: another object must not be rebased while it still points at one of them.
         for conflict in conflicts.filter({ $0.isRowGone }) + conflicts.filter({ !$0.isRowGone }) {
             let object = conflict.sourceObject
             guard !object._state.has(.gone), let context = object.managedObjectContext else { continue }
@@ -33,8 +33,8 @@ struct MergeResolution {
         }
     }
 
-    /// Whether an object whose row is gone is put there again. One that is only looked at, by `detectConflicts`, has no property of
-    /// which it has a say.
+    /// Whether an object whose row is gone is inserted again. Under objectTrump an object that is only checked by
+    /// `detectConflicts` is not: it has no changed property.
     private func isWrittenAgain(_ object: NSManagedObject) -> Bool {
         switch type {
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType: false
@@ -70,7 +70,7 @@ struct MergeResolution {
 }
 
 extension NSManagedObjectContext {
-    /// Lets an object go whose row is gone. Nothing points at it afterwards.
+    /// Drops an object whose row is gone, and clears all relationships to it.
     fileprivate func drop(_ object: NSManagedObject) {
         object.tearDownRelationships()
         if runtime.hasOneWayRelationships { forget([object]) }

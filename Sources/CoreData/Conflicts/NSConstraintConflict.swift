@@ -1,9 +1,9 @@
-// Values that must be unique and are not.
+// A uniqueness constraint that objects of a save break.
 
 import CoreDataValues
 import Foundation
 
-/// Objects of one save that claim values which another row has, or which they claim from each other.
+/// Objects of one save that claim values which another row has, or which several of them claim.
 ///
 /// `databaseObject` is the object of the row that has the values; it is nil if the conflict is among the objects of one save.
 open class NSConstraintConflict: NSObject {
@@ -19,7 +19,7 @@ open class NSConstraintConflict: NSObject {
     /// What the context last read of each, or what a new object started with.
     public final let conflictingSnapshots: [[AnyHashable: Any]]
 
-    /// A conflict about nothing.
+    /// An empty conflict.
     public convenience override init() {
         self.init(constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
     }
@@ -42,7 +42,7 @@ open class NSConstraintConflict: NSObject {
         super.init()
     }
 
-    /// Whether an object has the values still: a policy may have given it others.
+    /// Whether an object still has the values: a policy may have given it others.
     final func isClaimed(by object: NSManagedObject) -> Bool {
         let present = NSConstraintConflict.values(constraint, of: object)
         return constraint.allSatisfy { name in

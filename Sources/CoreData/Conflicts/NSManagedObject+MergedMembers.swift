@@ -1,10 +1,10 @@
-// One member of one to-many during a merge: what the store has of it, and what is to be.
+// Merges one member of one to-many: is the pair stored, and should it exist?
 
 import CoreDataValues
 
 extension NSManagedObject {
-    /// Makes what this object knows of one member follow from whether the store has the pair and whether there is to be one,
-    /// whatever was known and pending before. The other side is settled by whoever settles this one.
+    /// Sets one member's stored and pending state from whether the store has the pair and whether it should exist,
+    /// regardless of the state before. The caller does the same for the inverse.
     final func merge(_ member: NSManagedObject, toMany index: Int, isStored: Bool, isPresent: Bool) {
         managedObjectContext?.saveMemory?.remember(self)
         let members = makeToManyState(index)
@@ -14,7 +14,7 @@ extension NSManagedObject {
         if isStored != isPresent { didChangeRelationship() } else { leaveSaveIfClean() }
     }
 
-    /// Keeps the order in step with the members.
+    /// Adds the member to the order or removes it.
     private func updateOrder(for member: NSManagedObject, isPresent: Bool, _ index: Int, _ members: ToMany) {
         if members.hasOrder {
             if !isPresent {
@@ -23,14 +23,14 @@ extension NSManagedObject {
                 members.appendToOrder(member)
             }
         } else if _state.has(.persistent) {
-            // Read when a program asks for it, with what came and went here on top.
+            // The order is read when a program asks for it, with the pending changes on top.
             members.becomeFault()
         } else if members.isChanged {
             members.setOrder(ContiguousArray(self.members(at: index)))
         }
     }
 
-    /// Makes the present order one of this object's own, so that members which leave the stored ones keep their places in it.
+    /// Makes the present order one of this object's own, so that members keep their places when the stored ones change.
     final func keepOrder(ofMembers index: Int) {
         guard relationship(toMany: index).isOrdered, let members = toManyState(index), !members.hasOrder,
             !members.isFault
@@ -42,21 +42,21 @@ extension NSManagedObject {
 }
 
 extension ToMany {
-    /// Makes what is pending for one member follow from whether it is stored and whether it is a member now.
+    /// Sets the pending change of one member from whether it is stored and whether it should be a member.
     fileprivate func merge(_ member: NSManagedObject, isStored: Bool, isPresent: Bool) {
         if hasAdded(member) { unlink(member, isOrdered: true) } else if hasRemoved(member) { link(member) }
         if isPresent, !isStored { link(member) }
         if isStored, !isPresent { unlink(member, isOrdered: true) }
     }
 
-    /// Makes what is known of the stored members say whether one is among them. Members that were not read stay unread.
+    /// Adds a key to the stored members or removes it. Members that were not read stay unread.
     func setStored(_ member: ObjectKey, _ isStored: Bool) {
         guard !isFault, member.store != 0, held(member, store: member.store) != isStored else { return }
         let known = storedKeys(in: member.store)
         setStored(.keys(isStored ? known + [member] : known.filter { $0 != member }))
     }
 
-    /// The stored members as far as they were read.
+    /// The keys of the stored members; empty if they were not read.
     func storedKeys(in store: UInt16) -> ContiguousArray<ObjectKey> {
         switch base {
         case .fault: []

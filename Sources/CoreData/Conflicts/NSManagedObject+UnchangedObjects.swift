@@ -1,9 +1,9 @@
-// Objects that a merge finds unchanged: they leave the save, and their rows are read anew.
+// Objects that a merge finds unchanged leave the save, and their rows are read again.
 
 import CoreDataValues
 
 extension NSManagedObject {
-    /// Whether the running save writes a row for this object: a touch that changed nothing does not.
+    /// Whether the running save writes a row for this object; not if it only touched the object without a change.
     final var isWritten: Bool {
         let state = _state
         guard state.has(.dirty), !state.has([.deleted, .gone]) else { return false }
@@ -11,22 +11,22 @@ extension NSManagedObject {
             || managedObjectContext?.saveMemory?.isReinserted(self) == true
     }
 
-    /// Whether the running save has nothing to do with this object's row.
+    /// Whether the running save neither writes this object's row nor relies on it.
     private var isIdle: Bool { !isWritten && !statesTarget }
 
-    /// Lets the row and the members of an object go that has nothing to write, so that they are read anew.
+    /// Detaches the row and forgets the members of an object that has nothing to write, so that they are read again.
     final func forgetRowIfClean() {
         let state = _state
         guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, isIdle else { return }
         managedObjectContext?.saveMemory?.renew(self)
-        // What says the same as the old row must not hide the new one.
+        // Overlay values equal to the old row would hide those of the new one.
         state.revertUnchanged()
         forEachStoredToMany { _, members in members.becomeFault() }
         state.detachRow()
     }
 
-    /// Has the row of an object read anew that another writer may have changed, or compared by the next attempt: one that the save
-    /// only touches would stay on an old row.
+    /// Makes an object, whose row another writer may have changed, a fault if it is unchanged; else has the next
+    /// attempt compare its row, because one that the save only touches would keep an old row.
     final func renewOrCompare() {
         guard let context = managedObjectContext else { return }
         context.saveMemory?.remember(self)
@@ -34,7 +34,7 @@ extension NSManagedObject {
         if _state.has(.updated) { context.detectConflicts(for: self) }
     }
 
-    /// Takes an object out of the save that a merge has left nothing to write.
+    /// Takes an object out of the save if a merge has left it nothing to write.
     final func leaveSaveIfClean() {
         guard _state.has(.updated), !_state.has(.deleted), isIdle else { return }
         managedObjectContext?.tracker.unmark(self, .updated)
@@ -42,8 +42,8 @@ extension NSManagedObject {
         _state.clear(.eventUpdated)
     }
 
-    /// Makes what this object's row leads to say the same, where it was read earlier and is unchanged. Of its members only those are
-    /// asked for that are in memory.
+    /// Makes unchanged objects at the other ends of this object's row agree with it. Only members in memory are
+    /// considered.
     final func renewOtherEnds() {
         guard _state.has(.persistent), let context = managedObjectContext else { return }
         for relationship in _state.info.relationships where !relationship.description.isTransient {
@@ -57,7 +57,7 @@ extension NSManagedObject {
         }
     }
 
-    /// The saved objects in memory that a to-many may lead to.
+    /// The saved objects in memory that a to-many may contain.
     private func others(of relationship: ResolvedRelationship, _ context: NSManagedObjectContext) -> [NSManagedObject] {
         context.allObjects.filter {
             relationship.accepts($0._state.pointee.entity) && $0._state.has(.persistent)
@@ -66,13 +66,13 @@ extension NSManagedObject {
         }
     }
 
-    /// Lets members in memory go of their rows that name this object in the store and another one here.
+    /// Detaches the rows of members in memory that point at this object in the store but not here.
     private func renewMembers(of relationship: ResolvedRelationship, _ slot: Int, _ context: NSManagedObjectContext) {
         let others = others(of: relationship, context).filter {
             !$0._state.isFault && $0.lastRead != nil && $0.target(at: slot) !== self
         }
         guard !others.isEmpty, let rows = context.rows(of: _state.pointee.store) else { return }
-        // If they cannot be read now, they are read when they are needed.
+        // If they cannot be read now, all become faults.
         let stored = try? StoredRows(others.map { $0._state.key.row }, in: rows)
         for other in others {
             let row = stored?[other._state.key.row].row

@@ -1,10 +1,10 @@
-// Objects that are deleted here while another writer changed their rows.
+// Objects that are deleted here and changed by another writer.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Deletes the row that is there now; what has come to point at it since is found by applying the delete rules again.
+    /// Deletes the current row; applying the delete rules again finds what points at it by now.
     func deleteAgain(_ object: NSManagedObject, _ row: RowSnapshot) {
         let read = object.lastRead
         object._state.attach(row.chunk, row: row.row)
@@ -13,12 +13,12 @@ extension NSManagedObjectContext {
         reopenRules(of: object, row, formerly: read)
     }
 
-    /// Lets the delete rules of a deleted object that stands on another row than before be applied anew.
+    /// Has the delete rules of a deleted object applied again after its row was replaced.
     func reopenRules(of object: NSManagedObject, _ row: RowSnapshot, formerly read: RowSnapshot?) {
         let state = object._state
         for (slot, inverse) in state.info.slotInverses.enumerated() {
             guard let inverse, let key = object.targetKey(at: slot, of: row) else { continue }
-            // The owner of a to-many has let the object go already, unless it is another owner now.
+            // The owner's to-many has already lost the object, unless the new row names another owner.
             if inverse.isToMany, key == read.flatMap({ object.targetKey(at: slot, of: $0) }) { continue }
             state.overlay?.remove(slot, .toOne)
             object.committedTarget(at: slot)?.forgetRowIfClean()
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
         tracker.unpropagated.append(object)
     }
 
-    /// Brings an object back that was deleted here, with what its delete rules took along.
+    /// Restores an object that was deleted here, and the objects that its cascade rules deleted.
     func undelete(of object: NSManagedObject) {
         guard object._state.has(.deleted), !object._state.has([.gone, .inaccessible]) else { return }
         saveMemory?.remember(object)
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
         undelete(of: object)
     }
 
-    /// Whether a former member was only released, and not given to another owner.
+    /// Whether a former member has not been given to another owner.
     private func isFree(_ member: NSManagedObject, for relationship: ResolvedRelationship) -> Bool {
         guard let inverse = relationship.inverse, let slot = runtime.schema[inverse].slot else { return true }
         return member.target(at: slot) == nil

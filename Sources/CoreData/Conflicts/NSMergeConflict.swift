@@ -1,27 +1,27 @@
-// Two writers, one row.
+// A conflict between two writers over one row.
 
 import CoreDataValues
 import Foundation
 
 /// A row that another writer changed or deleted since this context read it.
 ///
-/// Two places can tell (6.1). If the coordinator knows a later row than the context, `objectSnapshot` and `cachedSnapshot` are set and
-/// `persistedSnapshot` is nil. If only the store does, `cachedSnapshot` and `persistedSnapshot` are set. Snapshots have all stored
-/// attributes and to-one relationships by name, nil as `NSNull` and related objects as their IDs; to-manys are not in them.
+/// It is detected in two places (6.1). If the coordinator has a later row than the context, `objectSnapshot` and
+/// `cachedSnapshot` are set; if only the store has, `cachedSnapshot` and `persistedSnapshot`. Snapshots have all stored
+/// attributes and to-ones by name, nil as `NSNull` and related objects as their IDs, but no to-manys.
 open class NSMergeConflict: NSObject {
     /// The object whose save met the conflict.
     public final let sourceObject: NSManagedObject
-    /// What the changes were made on: the row that the context, or the child that made them, last read.
+    /// The row that the changes are based on: the one last read by the context, or by the child that made them.
     public final let objectSnapshot: [String: Any]?
-    /// What the coordinator knew of the row.
+    /// The row in the coordinator's cache, or the last one read.
     public final let cachedSnapshot: [String: Any]?
     /// What the store has; nil if the row is gone.
     public final let persistedSnapshot: [String: Any]?
     /// The row's version now; 0 if it is gone.
     public final let newVersionNumber: Int
-    /// The version that the changes were made on.
+    /// The version that the changes are based on.
     public final let oldVersionNumber: Int
-    /// The row as the save found it; nil for a conflict that a program made, whose row is read when it is settled.
+    /// The row as the save found it; nil for a conflict that a program made, whose row is read by the resolution.
     final let found: StoredRow?
 
     public init(

@@ -1,29 +1,29 @@
-// What a context does when another writer was there first.
+// How a context resolves conflicts with other writers.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// The five ways to settle conflicts that come ready made.
+/// The five built-in ways to resolve conflicts.
 public enum NSMergePolicyType: UInt, Sendable {
     /// The save fails with the list of conflicts.
     case errorMergePolicyType = 0
-    /// Property by property; where both sides changed one, the store's value stays.
+    /// Merges by property; where both sides changed one, the store's value stays.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
-    /// Property by property; where both sides changed one, the object's value is written.
+    /// Merges by property; where both sides changed one, the object's value is written.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
-    /// The whole object is written, unchanged values that are out of date included.
+    /// Writes the whole object, including unchanged values that are out of date.
     case overwriteMergePolicyType = 3
-    /// The object's changes are dropped.
+    /// Drops the object's changes.
     case rollbackMergePolicyType = 4
 }
 
-/// Settles the conflicts of a save, or refuses to.
+/// Resolves the conflicts of a save, or refuses to.
 ///
-/// A save that meets conflicts hands them to its context's `mergePolicy`, takes up what the policy did to the objects, and writes
-/// again. A subclass overrides a `resolve` method, changes the objects of the conflicts and calls `super`, which settles the rest as
-/// its `mergeType` says. If a policy throws, the save throws that error, and everything is as before the save. What is changed is told
-/// by comparison with what the context last read (6.3); to-manys are merged as what was added and removed.
+/// A save hands its conflicts to the context's `mergePolicy`, collects what the policy changed, and writes again. A
+/// subclass overrides a `resolve` method, changes the objects of the conflicts and calls `super`, which resolves the
+/// rest by its `mergeType`. If a policy throws, the save throws that error and restores the state before it. Changes
+/// are found by comparison with what the context last read (6.3); to-manys are merged by added and removed members.
 open class NSMergePolicy: NSObject {
     private let type: NSMergePolicyType
 
@@ -34,14 +34,14 @@ open class NSMergePolicy: NSObject {
 
     open var mergeType: NSMergePolicyType { type }
 
-    /// The save fails: 133020 or 133021. What a context does unless told otherwise.
+    /// The save fails with 133020 or 133021. The default policy of a context.
     open class var error: NSMergePolicy { SharedPolicies.error }
     open class var rollback: NSMergePolicy { SharedPolicies.rollback }
     open class var overwrite: NSMergePolicy { SharedPolicies.overwrite }
     open class var mergeByPropertyObjectTrump: NSMergePolicy { SharedPolicies.objectTrump }
     open class var mergeByPropertyStoreTrump: NSMergePolicy { SharedPolicies.storeTrump }
 
-    /// Settles conflicts of either kind, `NSMergeConflict` and `NSConstraintConflict`.
+    /// Resolves conflicts of either kind, `NSMergeConflict` and `NSConstraintConflict`.
     ///
     /// - Throws: 133020 or 133021 with the conflicts, if the type is `errorMergePolicyType`.
     open func resolve(mergeConflicts list: [Any]) throws {
@@ -58,12 +58,12 @@ open class NSMergePolicy: NSObject {
         if !constraints.isEmpty { try ConstraintResolution(mergeType).resolve(constraints) }
     }
 
-    /// Settles conflicts with other writers of the same rows; by default through `resolve(mergeConflicts:)`.
+    /// Resolves conflicts with other writers of the same rows; by default through `resolve(mergeConflicts:)`.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         try resolve(mergeConflicts: list)
     }
 
-    /// Settles broken uniqueness constraints.
+    /// Resolves broken uniqueness constraints.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         try ConstraintResolution(mergeType).resolve(list)
     }
@@ -74,7 +74,7 @@ open class NSMergePolicy: NSObject {
     }
 }
 
-/// One of each; they have no state that changes.
+/// The shared instances; they have no mutable state.
 private enum SharedPolicies {
     nonisolated(unsafe) static let error = NSMergePolicy(merge: .errorMergePolicyType)
     nonisolated(unsafe) static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
@@ -90,9 +90,9 @@ public var NSOverwriteMergePolicy: AnyObject { NSMergePolicy.overwrite }
 public var NSRollbackMergePolicy: AnyObject { NSMergePolicy.rollback }
 
 extension NSManagedObjectContext {
-    /// How saves of this context settle conflicts: an `NSMergePolicy`; `NSMergePolicy.error` unless set.
+    /// How saves of this context resolve conflicts: an `NSMergePolicy`; `NSMergePolicy.error` unless set.
     ///
-    /// Asked only by a save into stores; a child context's values overwrite its parent's.
+    /// Only a save into stores asks it; a child context's values overwrite its parent's.
     public final var mergePolicy: Any {
         get { chosenPolicy ?? NSMergePolicy.error }
         set {
@@ -103,10 +103,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Makes the next save fail, or its policy settle it, if another writer has changed this object's row, although nothing is
-    /// changed here.
+    /// Has the next save compare this object's row too, although nothing is changed here: if another writer has changed
+    /// it, the policy resolves the conflict or the save fails.
     ///
-    /// A save checks changed and deleted objects by itself. Reads the row if the object is a fault.
+    /// A save compares changed and deleted objects anyway. Reads the row if the object is a fault.
     public final func detectConflicts(for object: NSManagedObject) {
         checkQueue()
         let state = object._state

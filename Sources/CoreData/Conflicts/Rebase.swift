@@ -1,10 +1,10 @@
-// Putting an object's changes on top of another row than they were made on.
+// Applies an object's changes to another row than the one they were made on.
 
 import CoreDataValues
 import Foundation
 
-/// Moves one object from the row that the context read to the row that the store has: *decide slot by slot · take the row ·
-/// put values and targets where they belong · merge to-manys*.
+/// Moves one object from the row that the context read to the row that the store has: *decide slot by slot · attach the
+/// row · write values and targets · merge to-manys*.
 struct Rebase {
     private let object: NSManagedObject
     private let type: NSMergePolicyType
@@ -12,11 +12,11 @@ struct Rebase {
     private let fresh: RowSnapshot
     private let info: EntityInfo
 
-    /// Whose value a slot has afterwards.
+    /// Which value a slot has afterwards.
     private enum Side {
-        /// What was set here.
+        /// The one set here.
         case changed
-        /// What the context last read, although the store has another.
+        /// The one that the context last read, although the store has another.
         case read
         case stored
     }
@@ -31,7 +31,7 @@ struct Rebase {
         info = object._state.info
     }
 
-    /// - Throws: what the store says when the target of a to-one is looked for.
+    /// - Throws: the store's error when the target of a to-one is looked up.
     func run() throws {
         let state = object._state
         if state.isFault { object.fire() }
@@ -59,14 +59,14 @@ struct Rebase {
         endChanges()
     }
 
-    /// What is changed is told by comparison with the row that the context read (6.3).
+    /// Decides which value a slot gets, comparing both sides with the row that the context read (6.3).
     private func side(_ slot: Int, _ read: RowSnapshot?) -> Side {
         let isChangedHere = object.isChanged(at: slot) || isPairedHere(slot)
         let isChangedThere = read.map { !agrees($0, slot) } ?? true
         switch type {
         case .errorMergePolicyType: return .changed
         case .mergeByPropertyStoreTrumpMergePolicyType:
-            // A child may have changed an older row than was read here.
+            // A child's change may be based on an older row than this context has read.
             return isChangedHere && (object.standing.map { agrees($0.snapshot, slot) } ?? false) ? .changed : .stored
         case .mergeByPropertyObjectTrumpMergePolicyType: return isChangedHere ? .changed : .stored
         case .overwriteMergePolicyType: return isChangedHere ? .changed : isChangedThere ? .read : .stored
@@ -74,13 +74,13 @@ struct Rebase {
         }
     }
 
-    /// Whether a one-to-one was made here from its other side, whose row was newer than this object's.
+    /// Whether a one-to-one was set here on its inverse, from a newer row than this object's.
     private func isPairedHere(_ slot: Int) -> Bool {
         guard let opposite = info.slotInverses[slot]?.slot, let other = object.target(at: slot) else { return false }
         return other.isChanged(at: opposite) && other.target(at: opposite) === object
     }
 
-    /// Whether a pair that the store has was ended here from its other side, whose row was newer than this object's.
+    /// Whether a stored pair was removed here on its inverse, from a newer row than this object's.
     private func isPartedHere(_ slot: Int, _ other: NSManagedObject) -> Bool {
         switch info.slotInverses[slot]?.place {
         case .slot(let opposite):
@@ -130,7 +130,7 @@ struct Rebase {
             target: isLost ? nil : target)
     }
 
-    /// The object of a key whose row is still there: an overwritten object must not point at nothing.
+    /// The object for a key if its row still exists: an overwritten object must not point at a missing row.
     private func present(_ key: ObjectKey) throws -> NSManagedObject? {
         if let known = context.registered(key), known._state.has(.updated), SaveOperation.isChanged(known) {
             return known
@@ -151,7 +151,7 @@ struct Rebase {
 
     // MARK: The end
 
-    /// An object that has nothing left to write takes no part in the save.
+    /// Takes an object with nothing left to write out of the save.
     private func endChanges() {
         context.tracker.addToEvent(object, .eventRefreshed)
         if !object._state.has(.dirty), SaveOperation.isChanged(object) { context.tracker.touch(object) }

@@ -1,17 +1,17 @@
-// An object whose row is gone and is written again.
+// Inserts an object again whose row is gone.
 
 import CoreDataValues
 import Foundation
 
-/// Makes the relationships of an object fit to be written again, as though it were new: *drop what leads to rows that are gone ·
+/// Prepares an object's relationships for being inserted again under its key: *drop pairs whose other row is gone ·
 /// make every pair that stays a pending one, on both sides*.
 ///
-/// The object keeps its attributes, its to-ones and its many-to-many pairs as far as their other ends are there, or are written
-/// again with it. Members whose own row named it were released by the deletion and stay so.
+/// The object keeps its attributes, and its to-ones and many-to-many pairs whose other ends exist or are inserted again
+/// with it. Members whose own to-one pointed at it were released by the deletion and are not restored.
 struct Reinsertion {
     private let object: NSManagedObject
     private let context: NSManagedObjectContext
-    /// What the same save writes again, the object among it.
+    /// The objects that the same save inserts again, this one included.
     private let companions: Set<NSManagedObject>
     private let info: EntityInfo
     private let store: UInt16
@@ -24,7 +24,7 @@ struct Reinsertion {
         store = object._state.pointee.store
     }
 
-    /// - Throws: what the store says when the other ends are read.
+    /// - Throws: the store's error when the other ends are read.
     func run() throws {
         guard object.lastRead != nil, let rows = context.rows(of: store) else { return }
         let targets = targets()
@@ -53,7 +53,7 @@ struct Reinsertion {
         }
     }
 
-    /// Whether there will be a row to lead to.
+    /// Whether the other object will have a row after the save.
     private func isThere(_ other: NSManagedObject, _ stored: StoredRows) -> Bool {
         let state = other._state
         if state.has([.deleted, .gone]) { return false }
@@ -62,7 +62,7 @@ struct Reinsertion {
 
     // MARK: To-ones
 
-    /// The other side of a to-one takes the object in.
+    /// Adds the object to the inverse of a to-one.
     private func join(_ target: NSManagedObject, _ slot: Int) {
         switch info.slotInverses[slot]?.place {
         case .slot(let opposite): pair(target, slot, opposite)
@@ -73,7 +73,7 @@ struct Reinsertion {
         }
     }
 
-    /// The other end of a one-to-one names the object again, unless it has another by now.
+    /// Sets the inverse of a one-to-one, unless that points at another object by now; then this side is cleared.
     private func pair(_ target: NSManagedObject, _ slot: Int, _ opposite: Int) {
         target.renewOrCompare()
         switch target.target(at: opposite) {
@@ -85,7 +85,7 @@ struct Reinsertion {
 
     // MARK: To-manys
 
-    /// The store has no pair any more: those that stay are new ones.
+    /// Makes the pairs of a many-to-many that stay pending ones, since the store has none any more.
     private func pair(_ members: ToMany, _ index: Int, _ opposite: Int, _ there: StoredRows) {
         object.keepOrder(ofMembers: index)
         let removed = Set(members.removed.objects)
@@ -103,7 +103,7 @@ struct Reinsertion {
         }
     }
 
-    /// Members that lie in no join table: those stay whose rows are there, and still name the object if they name one.
+    /// Keeps members without a join table if their rows exist and, with a to-one inverse, still point at this object.
     private func keep(_ members: ToMany, _ index: Int, _ there: StoredRows) {
         let slot = info.toManyRelationships[index].inverse.flatMap { info.schema[$0].slot }
         for key in members.storedKeys(in: store) {
@@ -115,7 +115,7 @@ struct Reinsertion {
         }
     }
 
-    /// Whether a member's row still names the object.
+    /// Whether a member's row points at the object.
     private func names(_ row: RowSnapshot, _ slot: Int) -> Bool {
         row.row.isPresent(slot) && Int64(bitPattern: row.row[slot]) == object._state.pointee.number
     }

@@ -1,9 +1,9 @@
-// What a save must be able to take back once a policy has changed objects.
+// What a failed save restores once a policy has changed objects.
 
 import CoreDataValues
 import Foundation
 
-/// The state of objects before a policy touched them. Made only for a save that met conflicts.
+/// The state of objects before a policy changed them. Only a save that met conflicts has one.
 final class SaveMemory {
     private let context: NSManagedObjectContext
     private let tracker: ChangeTracker
@@ -11,7 +11,7 @@ final class SaveMemory {
     private let rowTime: Int
     private var mementos: [ObjectIdentifier: Memento] = [:]
     private var reinserted: Set<ObjectIdentifier> = []
-    /// Objects that stand on other rows than were read.
+    /// Objects whose rows were replaced by other ones than were read.
     private(set) var renewed: Set<NSManagedObject> = []
 
     init(_ context: NSManagedObjectContext) {
@@ -24,26 +24,26 @@ final class SaveMemory {
         for object in checked { remember(object) }
     }
 
-    /// Keeps an object's state unless it is kept already.
+    /// Keeps an object's state unless it was kept before.
     func remember(_ object: NSManagedObject) {
         if mementos[ObjectIdentifier(object)] == nil { mementos[ObjectIdentifier(object)] = Memento(object) }
     }
 
-    /// Keeps an object's state, whose row is about to become another one.
+    /// Keeps the state of an object whose row is about to be replaced.
     func renew(_ object: NSManagedObject) {
         remember(object)
         renewed.insert(object)
     }
 
-    /// The object's row is gone; the save writes it again, whole and under its key.
+    /// Notes that the object's row is gone and the save inserts it again, whole and under its key.
     func reinsert(_ object: NSManagedObject) { reinserted.insert(ObjectIdentifier(object)) }
 
-    /// Another writer was first to write the row again.
+    /// Forgets a reinsertion because another writer has inserted the row again.
     func forgetReinsertion(of object: NSManagedObject) { reinserted.remove(ObjectIdentifier(object)) }
 
     func isReinserted(_ object: NSManagedObject) -> Bool { reinserted.contains(ObjectIdentifier(object)) }
 
-    /// Makes everything what it was.
+    /// Restores the state of all objects and of the tracker.
     func restore() {
         let touched = context.tracker.dirty + context.tracker.event
         for object in touched where mementos[ObjectIdentifier(object)] == nil {
@@ -64,7 +64,7 @@ final class SaveMemory {
     }
 }
 
-/// All that can change of one object during a save.
+/// Everything about one object that a save can change.
 private final class Memento {
     private let object: NSManagedObject
     private let flags: UInt32
@@ -115,7 +115,7 @@ private final class Memento {
 }
 
 extension NSManagedObject {
-    /// Replaces what is known of a to-many.
+    /// Replaces the state of a to-many.
     fileprivate final func setToManyState(_ index: Int, _ members: ToMany?) {
         guard let place = _state.pointee.toMany else { return }
         let former = place[index]
@@ -125,7 +125,6 @@ extension NSManagedObject {
 }
 
 extension Overlay {
-    /// Another overlay with the same values.
     func copy(_ layout: RowLayout, _ kinds: UnsafePointer<SlotKind>) -> Overlay {
         let copy = Overlay.allocate(layout)
         for slot in 0..<layout.slotCount where isPresent(slot) {

@@ -1,21 +1,21 @@
-// The part of a save that begins when a store refuses a batch.
+// How a save goes on when a store refuses a batch.
 
 import CoreDataValues
 import Foundation
 
-/// What a store refused, with the store.
+/// The conflicts that a store reported.
 struct Refusal {
     let store: NumberedStore
     let conflicts: [Conflict]
 }
 
 extension SaveOperation {
-    /// How often a save tries again while other writers keep coming first.
+    /// How often a save tries again while other writers keep getting in first.
     private static let rounds = 100
 
-    /// Lets the context's policy settle the conflicts and commits again: *report · resolve · join what changed · pack · commit*.
+    /// Has the policy resolve the conflicts and commits again: *report · resolve · join changes · pack · commit*.
     ///
-    /// The store has rolled back. If it cannot be settled, everything becomes what it was and the error is thrown.
+    /// The store has rolled back. If the conflicts cannot be resolved, restores all objects and throws the error.
     mutating func resolve(_ refusal: Refusal) throws -> [StoreBatch] {
         defer { forgetRows(of: refusal) }
         let policy = context.chosenPolicy ?? .error
@@ -26,7 +26,7 @@ extension SaveOperation {
         context.saveReport?.begin(inserted)
         let memory = SaveMemory(context)
         context.saveMemory = memory
-        // Above all row times that a failed merge has used, so that no rows which one read count as present later.
+        // Higher than any row time of a failed merge, so that rows read during one never count as current later.
         context.rowTime += (1 + context.failedMerges) << 32
         defer { context.saveMemory = nil }
         do {
@@ -54,7 +54,7 @@ extension SaveOperation {
             guard let next = try commit(batches) else {
                 return committed + batches.filter { !isCommitted($0.store.number) }
             }
-            // The same again: nothing was settled.
+            // The same conflicts as before: nothing was resolved.
             let former = reasons
             reasons = report(next).reasons
             if reasons == former { break }
@@ -68,7 +68,7 @@ extension SaveOperation {
         ConflictReport(refusal.conflicts, in: context, store: refusal.store)
     }
 
-    /// Conflicts with other writers first: what they leave of broken constraints shows when the batch is written again.
+    /// Resolves conflicts with other writers first: the next attempt finds the constraints that are still broken.
     private func resolve(_ refusal: Refusal, _ policy: NSMergePolicy) throws {
         let report = report(refusal)
         let merges = try report.merges()
@@ -83,7 +83,7 @@ extension SaveOperation {
         return merges.isEmpty ? ConflictError.error(try report.constraints()) : ConflictError.error(merges)
     }
 
-    /// Applies delete rules, tells objects that join the save, and checks everything that is written now.
+    /// Applies delete rules, calls `willSave` on objects that join the save, and validates everything again.
     private mutating func joinChanges() throws {
         var known = Set((inserted + updated + deleted).map { ObjectIdentifier($0) })
         context.propagateDeletes()
@@ -102,7 +102,7 @@ extension SaveOperation {
         try validate()
     }
 
-    /// What the coordinator knew of rows that are not as expected is old.
+    /// Drops the store's rows from the row cache, as the refused ones are out of date there.
     private func forgetRows(of refusal: Refusal) {
         guard refusal.conflicts.contains(where: { !$0.isConstraint }) else { return }
         context.requiredCoordinator.rowCache.removeAll(store: refusal.store.number)
@@ -115,7 +115,7 @@ extension SaveOperation {
         return try pack(reinserted: all.filter { memory.isReinserted($0) })
     }
 
-    /// Unchanged objects whose rows must be as they were read (`detectConflicts`).
+    /// Adds version checks for unchanged objects (`detectConflicts`).
     func addChecks(_ builders: inout BatchBuilders, without reinserted: ContiguousArray<NSManagedObject>) throws {
         for object in context.checkedObjects where !reinserted.contains(where: { $0 === object }) {
             guard !object._state.has([.gone, .inaccessible]), object.lastRead != nil else { continue }

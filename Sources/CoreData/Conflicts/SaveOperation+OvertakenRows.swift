@@ -1,14 +1,14 @@
-// Complaints about the members of objects whose rows another writer has changed since.
+// Validation errors about the members of objects whose rows another writer has changed since.
 
 import CoreDataValues
 import Foundation
 
 extension SaveOperation {
-    /// Leaves out complaints about how many members an object has if its row is not the one that the context has last read.
+    /// Removes errors about the number of members of objects whose row is not the one that the context last read.
     ///
-    /// An object that is held keeps the members that it was read with, one that was let go reads those of now: whether a rule denies its
-    /// deletion would depend on what the program holds. Both are the conflict that the row is. A child's save leaves it to the save
-    /// into the store, which judges again. Reads the rows of these objects from the store, and only if there are such complaints.
+    /// A registered object keeps the members that it read, a deallocated one reads the current ones: whether a rule
+    /// denies its deletion would depend on what the program retains. Either way the row conflicts. A child leaves this
+    /// to the save into the store. Reads the rows of these objects from the store, and only if there are such errors.
     ///
     /// - Throws: 133020 in a context that saves into stores.
     func withoutOvertaken(_ errors: [any Error]) throws -> [any Error] {
@@ -29,7 +29,7 @@ extension SaveOperation {
         return errors.filter { error in owner(error).map { !overtaken.contains(ObjectIdentifier($0)) } ?? true }
     }
 
-    /// The saved object with too many or too few members, or with some that its rule denies.
+    /// The saved object of a 1580, 1590 or 1600: too many members, too few, or some that deny its deletion.
     private func owner(_ error: any Error) -> NSManagedObject? {
         guard let error = error as? CocoaError, [1580, 1590, 1600].contains(error.code.rawValue),
             let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject,

@@ -1,9 +1,9 @@
-// A to-one that has another target after a merge, and the other sides of it.
+// Gives a to-one its target after a merge, and updates the inverses.
 
 import CoreDataValues
 import Foundation
 
-/// What a merge makes of one to-one of one object.
+/// The outcome of a merge for one to-one of one object.
 struct TargetMove {
     let slot: Int
     /// The target in the row that the context read.
@@ -15,7 +15,7 @@ struct TargetMove {
     /// The target afterwards.
     let target: NSManagedObject?
 
-    /// *write this side · make the other sides say the same*; the object stands on the store's row already.
+    /// *write this side · update the inverses*. The object already has the store's row.
     func apply(to object: NSManagedObject, in context: NSManagedObjectContext) {
         let state = object._state
         if target?._state.key.row == stored?.row, target == nil || target?._state.has(.persistent) == true {
@@ -26,11 +26,11 @@ struct TargetMove {
             state.makeOverlay().setNull(slot, .toOne)
         }
         guard let inverse = state.info.slotInverses[slot] else { return }
-        // The other writer has not moved it, and the merge leaves it where it is.
+        // Neither the other writer nor the merge changed the target.
         let isUnmoved = read?.row == stored?.row && former === target
         switch inverse.place {
         case .toMany(let index): if !isUnmoved { updateMembers(object, index, context) }
-        // If it was moved here, the other side may be old.
+        // If it was changed here, the row of the other object may be old.
         case .slot(let opposite):
             if !isUnmoved || target?._state.key.row != stored?.row { updateOpposite(object, opposite, context) }
         case .fetched: break
@@ -46,20 +46,20 @@ struct TargetMove {
         return found
     }
 
-    // MARK: To-many on the other side
+    // MARK: To-many inverses
 
     private func updateMembers(_ object: NSManagedObject, _ index: Int, _ context: NSManagedObjectContext) {
         for owner in involved(context) where !owner._state.has(.gone) {
             let isStored = stored.map { $0 == owner._state.key } ?? false
             let isPresent = owner === target
             if owner.toManyState(index) == nil, isStored == isPresent { continue }
-            // Its version rose when the other writer changed its members.
+            // The other writer's change of its members raised its version.
             if read?.row != stored?.row { owner.forgetRowIfClean() }
             owner.merge(object, toMany: index, isStored: isStored, isPresent: isPresent)
         }
     }
 
-    // MARK: To-one on the other side
+    // MARK: To-one inverses
 
     private func updateOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
         for other in involved(context) where !other._state.has(.gone) { other.renewOrCompare() }
@@ -76,7 +76,7 @@ struct TargetMove {
         }
         guard let target, target.target(at: opposite) !== object else { return }
         if let rival = target.target(at: opposite), rival !== object {
-            // Read before the other writer made it the target's.
+            // The rival may have been read before the other writer gave the target to this object.
             rival.renewOrCompare()
             if rival.target(at: slot) === target { rival.writeTarget(slot, nil) }
         }

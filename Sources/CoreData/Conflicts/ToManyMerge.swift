@@ -1,14 +1,14 @@
-// A to-many after a merge: what was added and removed here, on top of what the store has.
+// Merges a to-many: the members added and removed here, on top of the stored ones.
 
 import CoreDataValues
 import Foundation
 
-/// What a merge makes of one to-many of one object.
+/// The merge of one to-many of one object.
 ///
-/// The members are unread afterwards, with what was changed here on top: the store is asked only about the pairs that were. An order
-/// that was changed here is read whole.
-/// Pairs that were added or removed here stay so whatever another writer did (6.3); a rollback drops them. Where the other side is a
-/// to-one, the pair belongs to the member and is settled with it.
+/// The members are a fault afterwards with the pending changes on top: the store is only asked about changed pairs. An
+/// order that was changed here is read whole.
+/// Pairs that were added or removed here stay so whatever another writer did (6.3); a rollback drops them. Where the
+/// inverse is a to-one, the pair belongs to the member and is merged with it.
 struct ToManyMerge {
     private let index: Int
     private let relationship: ResolvedRelationship
@@ -32,7 +32,7 @@ struct ToManyMerge {
         if relationship.isOrdered, let order { merge(order, object) }
     }
 
-    /// Whether the order says more than that members went, or came last.
+    /// Whether the order differs from the stored one in more than removed members and members added at its end.
     private func hasOrderOfItsOwn(_ object: NSManagedObject) -> Bool {
         guard members.hasOrder else { return false }
         return object.addedAtEnd(index, members).map { !$0.elementsEqual(members.added.objects, by: ===) } ?? true
@@ -53,12 +53,12 @@ struct ToManyMerge {
         -> Bool
     {
         guard member._state.has(.persistent) else { return false }
-        // A store that cannot tell names all members.
+        // A store that cannot answer for one pair reads all members.
         return context.isStored(member, in: object, toMany: index)
             ?? object.committedMembers(at: index).contains { $0 === member }
     }
 
-    /// An order that was changed here: the object's own where it trumps, else the store's; members of the other side follow.
+    /// Keeps the changed order under objectTrump and overwrite, with other members last; else takes the store's.
     private func merge(_ order: ContiguousArray<NSManagedObject>, _ object: NSManagedObject) {
         members.dropOrder()
         let isMembershipChanged = !members.added.isEmpty || !members.removed.isEmpty

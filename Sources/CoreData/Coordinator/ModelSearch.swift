@@ -1,18 +1,18 @@
-// Looks for a model by its name where programs have their resources.
+// Finds a model by its name in the places where programs have resources.
 
 import CCoreDataRuntime
 import Foundation
 
-/// The places and names that a container tries.
+/// The folders and file names that a container tries.
 struct ModelSearch {
     let name: String
     private let folders: [URL]
     static let kinds = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
 
-    /// Why there is not one model of the name; what its description says is for the programmer.
+    /// The reason why no single model was found, described for the programmer.
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    /// - Parameter name: of the model, with or without an extension.
+    /// - Parameter name: the model's name, with or without an extension.
     init(name: String, folders: [URL] = ModelSearch.usualFolders()) {
         let url = URL(fileURLWithPath: name)
         self.name = ModelSearch.kinds.contains(url.pathExtension) ? url.deletingPathExtension().lastPathComponent : name
@@ -21,8 +21,8 @@ struct ModelSearch {
 
     // MARK: Places
 
-    /// The main bundle's resources, those of all loaded bundles, the folders of the executable and of the library or test bundle that
-    /// this code is in, and the resource bundles in them.
+    /// The resources of the main bundle and of all loaded bundles, the folders of the executable and of the library or
+    /// test bundle with this code, and the resource bundles in these folders.
     static func usualFolders() -> [URL] {
         var folders: [URL] = []
         var seen: Set<String> = []
@@ -41,7 +41,7 @@ struct ModelSearch {
         return folders
     }
 
-    /// The file that this code was loaded from: the executable, or a test bundle that another program has opened.
+    /// The file that this code was loaded from: the executable, or a test bundle that another program loaded.
     private static var ownFile: URL? { coredata_own_file().map { URL(fileURLWithPath: String(cString: $0)) } }
 
     private static func contents(_ folder: URL) -> [URL] {
@@ -49,7 +49,7 @@ struct ModelSearch {
         return (found ?? []).sorted { $0.path < $1.path }
     }
 
-    /// All models in folders, each place once.
+    /// All models in folders, each file once.
     static func models(in folders: [URL]) -> [URL] {
         var seen: Set<String> = []
         return folders.flatMap { contents($0) }.filter {
@@ -59,9 +59,9 @@ struct ModelSearch {
 
     // MARK: The model
 
-    /// The model of the name, else the only model there is.
+    /// Returns the model of the name, else the only model.
     ///
-    /// - Throws: `Failure` where there is none, or where several of the name differ.
+    /// - Throws: `Failure` if there is none, or if several of the name differ.
     func find() throws -> URL {
         let all = ModelSearch.models(in: folders)
         for kind in ModelSearch.kinds {
@@ -74,7 +74,7 @@ struct ModelSearch {
         throw Failure(description: noModel)
     }
 
-    /// Copies of one model are one.
+    /// Counts identical copies as one model.
     private func distinct(_ urls: [URL]) -> [URL] {
         urls.reduce(into: []) { kept, url in
             if !kept.contains(where: { FileManager.default.contentsEqual(atPath: $0.path, andPath: url.path) }) {

@@ -1,12 +1,12 @@
-// A model, a coordinator and contexts, put together.
+// A model, a coordinator and contexts in one object.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// A Core Data stack in one object: make it with a name, load its stores, use `viewContext` or contexts of the background.
+/// A Core Data stack in one object: make it with a name, load its stores, use `viewContext` or background contexts.
 open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked Sendable {
-    /// The name of the model's file and of the store's.
+    /// The name of the model's and of the store's file.
     public final let name: String
     public final let managedObjectModel: NSManagedObjectModel
     public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
@@ -17,7 +17,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
 
     private struct Descriptions: @unchecked Sendable { var all: [NSPersistentStoreDescription] }
 
-    /// What `loadPersistentStores` is to open; one SQLite store `name.sqlite` in `defaultDirectoryURL()` unless changed.
+    /// The stores that `loadPersistentStores` opens; by default one, `name.sqlite` in `defaultDirectoryURL()`.
     public final var persistentStoreDescriptions: [NSPersistentStoreDescription] {
         get { descriptions.withLock { $0 }.all }
         set {
@@ -26,14 +26,14 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         }
     }
 
-    /// A container for the model `name.xcdatamodeld` (or `.xcdatamodel`, `.momd`, `.mom`), looked for in the main bundle, in all
-    /// loaded bundles, beside the executable and in the resource bundles there; if there is none, for the only model of these.
+    /// Makes a container for the model `name.xcdatamodeld` (or `.xcdatamodel`, `.momd`, `.mom`), searched in the main
+    /// bundle, in all loaded bundles, beside the executable and in the resource bundles there; if there is none, for
+    /// the only model found.
     ///
-    /// Of a package with several versions and no file that says which is current, the version is taken that the store
-    /// `name.sqlite` in `defaultDirectoryURL()` was written with, else the last by name, with a warning.
+    /// If a package has several versions and does not say which is current, takes the one that wrote the store
+    /// `name.sqlite` in `defaultDirectoryURL()`, else the last by name, with a warning.
     ///
-    /// A model that is nowhere is a misuse, which says what was looked for; `init(name:managedObjectModel:)` takes one made
-    /// elsewhere.
+    /// A model that is not found is a misuse, which lists the places; `init(name:managedObjectModel:)` takes any model.
     public convenience init(name: String) {
         let url: URL
         do { url = try ModelSearch(name: name).find() } catch { misuse("\(error)") }
@@ -44,7 +44,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         self.init(name: name, managedObjectModel: model)
     }
 
-    /// Of a package that does not say which version is current, the one that the store at the usual place was written with.
+    /// Loads a model; of a package without a current version, the one that wrote the store at the default place.
     static func model(at url: URL, _ name: String) throws -> NSManagedObjectModel {
         try NSManagedObjectModel(
             loading: url,
@@ -68,8 +68,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         super.init()
     }
 
-    /// Where stores lie unless their descriptions say otherwise: the user's folder for application data, with a folder named after
-    /// the executable. Loading the stores makes it. Subclasses may answer another one.
+    /// The folder of stores whose descriptions name no other: in the user's folder for application data, named after
+    /// the executable. Loading the stores creates it. Subclasses may return another one.
     open class func defaultDirectoryURL() -> URL {
         let base =
             FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
@@ -79,8 +79,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
 
     // MARK: Stores
 
-    /// Opens the described stores. The block is called once for each description, with the error if there is one; a description
-    /// with `shouldAddStoreAsynchronously` calls it from a queue in the background.
+    /// Opens the described stores. Calls the block once for each description, with the error if there is one; on a
+    /// background queue for descriptions with `shouldAddStoreAsynchronously`.
     public final func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
@@ -107,7 +107,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         guard description.url?.deletingLastPathComponent().standardizedFileURL == folder.standardizedFileURL else {
             return
         }
-        // A failure shows when the store is opened, with the folder's name.
+        // If this fails, opening the store reports it with the folder's name.
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
@@ -115,8 +115,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
 
     // MARK: Contexts
 
-    /// `NSManagedObjectContext.comparesRelationshipOwners` of `viewContext`, which it sets, and of the contexts that the container
-    /// makes from now on. Ours, beside Core Data's API.
+    /// `NSManagedObjectContext.comparesRelationshipOwners` of `viewContext`, which it sets, and of contexts that the
+    /// container makes afterwards. Ours, beside Core Data's API.
     public final var comparesRelationshipOwners: Bool {
         get { comparesOwners.load(ordering: .relaxed) }
         set {
@@ -125,7 +125,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         }
     }
 
-    /// Changes objects in a background context of their own and saves them; again, in a new one, if another writer was faster.
+    /// Changes objects in a new background context and saves them; again, in a new one, if another writer was faster.
     ///
     ///     let beds = try await container.write { context in
     ///         let ward = try context.existingObject(with: id)
@@ -133,32 +133,33 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
     ///         return beds
     ///     }
     ///
-    /// The block may run more than once: let it change objects of its context and nothing else. Writers take turns in the order in
-    /// which they called and wait suspended. If the save throws 133020 or 133021, whoever caused it, the context is dropped, and after
-    /// a pause that grows from a millisecond to half a second, in which others write, the block runs again, 10 times at most. Contexts
-    /// come from `newBackgroundContext()`. Of saves inside the block see `write(_:)` of the coordinator.
-    /// - Returns: what the block has returned in the attempt that was saved.
-    /// - Throws: what the block throws, at once, and nothing is saved then; what the save throws, a conflict of the last attempt; a
-    ///   read that failed inside a getter; `CancellationError` when the task is cancelled, which ends waits and pauses.
+    /// The block may run more than once, so it must change nothing but objects of its context. Writers run in the order
+    /// of their calls and wait suspended. If the save throws 133020 or 133021, whoever caused it, the context is
+    /// dropped and the block runs again, 10 times at most, after a pause that grows from a millisecond to half a second
+    /// and lets others write. Contexts come from `newBackgroundContext()`. For saves in the block see the coordinator's
+    /// `write(_:)`.
+    /// - Returns: what the block returned in the attempt that was saved.
+    /// - Throws: the block's error, at once and with nothing saved; the save's error, for conflicts that of the last
+    ///   attempt; a failed read in a getter; `CancellationError` if the task is cancelled, which ends all waiting.
     public nonisolated(nonsending) final func write<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
         try await persistentStoreCoordinator.write(in: newBackgroundContext, block)
     }
 
-    /// Reads objects in a background context of their own and answers what the block makes of them.
+    /// Reads objects in a new background context and returns what the block returns.
     ///
-    /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process. The context comes from
-    /// `newBackgroundContext()`. Each fetch and each fault sees what is saved when it asks the store.
-    /// - Throws: what the block throws; 134060 when the block leaves changes behind, since nobody would save them; a read that
-    ///   failed inside a getter; `CancellationError` when the task is cancelled.
+    /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process. The
+    /// context comes from `newBackgroundContext()`. Each fetch and fault finds what is saved when it asks the store.
+    /// - Throws: the block's error; 134060 if the block leaves changes, which nothing would save; the error of a failed
+    ///   read in a getter; `CancellationError` if the task is cancelled.
     public nonisolated(nonsending) final func read<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
         try await newBackgroundContext().read(block)
     }
 
-    /// A private-queue context on the container's stores.
+    /// Makes a private-queue context for the container's stores.
     open func newBackgroundContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.comparesOwners = comparesRelationshipOwners
@@ -166,15 +167,15 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         return context
     }
 
-    /// Runs a block in a context of its own, later.
+    /// Runs a block asynchronously in a new context.
     public final func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
         let context = newBackgroundContext()
         context.perform { block(context) }
     }
 
-    /// Runs a block in a context of its own and suspends the caller until it is done. Nothing is saved but by the block.
+    /// Runs a block in a new context and suspends the caller until it has ended. Only the block itself saves.
     ///
-    /// - Throws: what the block throws; before that, a read that failed inside a getter.
+    /// - Throws: the error of a failed read in a getter, else the block's.
     @preconcurrency
     public nonisolated(nonsending) final func performBackgroundTask<T>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
@@ -183,7 +184,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         return try await context.perform { try block(context) }
     }
 
-    /// Runs a block that throws nothing in a context of its own and suspends the caller until it is done.
+    /// Runs a block that does not throw in a new context and suspends the caller until it has ended.
     @preconcurrency
     public nonisolated(nonsending) final func performBackgroundTask<T>(
         _ block: @escaping @Sendable (NSManagedObjectContext) -> T
@@ -193,7 +194,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
     }
 }
 
-/// What gives `NSPersistentContainer` a property beside its method of the same name; a class cannot declare both.
+/// Gives `NSPersistentContainer` a property besides its method of the same name; a class cannot declare both.
 public protocol DefaultDirectoryNaming {
     static func defaultDirectoryURL() -> URL
 }

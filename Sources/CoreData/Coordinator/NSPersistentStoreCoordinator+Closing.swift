@@ -1,17 +1,17 @@
-// The end of a coordinator's work, and copies of its stores.
+// Closing a coordinator, and copying its stores.
 
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Ends the work with all stores and closes their files. Ours; Core Data leaves that to the end of the process.
+    /// Closes all stores and their files. Ours; Core Data leaves that to the end of the process.
     ///
-    /// A fetch or a save's transaction that has begun is completed. Whatever comes later throws 134070, adding stores
-    /// included; changes that were not saved stay in their contexts. A SQLite store moves its write-ahead log into the file, so
-    /// that nothing but the file remains if no other process has it open. May be called again.
-    /// - Throws: 134090 when work that had begun did not end within the time to wait for a connection
-    ///   (`SQLiteConnectionTimeoutOption`); the file is then closed when that work ends.
+    /// A running fetch or save transaction is completed. Everything later throws 134070, also adding stores; unsaved
+    /// changes stay in their contexts. A SQLite store moves its write-ahead log into the file, so that only the file
+    /// remains if no other process has it open. May be called again.
+    /// - Throws: 134090 if running work did not end within the time to wait for a connection
+    ///   (`SQLiteConnectionTimeoutOption`); the file is then closed when it ends.
     public final func close() throws {
         let isFirst = !isClosed.exchange(true, ordering: .acquiringAndReleasing)
         var failure: (any Error)?
@@ -46,13 +46,13 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSPersistentStore {
-    /// Copies the store, as it is at one moment, to a new file. Ours; Core Data has no such method.
+    /// Copies the store's state at one moment to a new file. Ours; Core Data has no such method.
     ///
-    /// The store may be in use, by other processes too: reads and saves go on, but a save waits while the files of large values
-    /// are linked. The copy has the store's UUID and holds the values that are kept in files; it appears under its name when it is
-    /// complete. Costs the time to read and write the whole file. For SQLite stores, those at `/dev/null` included.
-    /// - Throws: 134030 if something lies at the URL already or the copy cannot be written; `unsupported` for stores of other
-    ///   types.
+    /// The store may be in use, also by other processes: reads and saves go on, but a save waits while the files of
+    /// large values are linked. The copy has the store's UUID and includes external values; it appears under its name
+    /// when it is complete. Costs reading and writing the whole file. For SQLite stores, also those at `/dev/null`.
+    /// - Throws: 134030 if something is at the URL already or the copy cannot be written; `unsupported` for stores of
+    ///   other types.
     public final func backup(to url: URL) throws {
         do {
             guard let copier = rows.copier else {
@@ -67,7 +67,7 @@ extension NSPersistentStore {
 }
 
 extension NSPersistentContainer {
-    /// Ends the work with all stores and closes their files; see `NSPersistentStoreCoordinator.close()`.
+    /// Closes all stores and their files; see `NSPersistentStoreCoordinator.close()`.
     public final func close() throws { try persistentStoreCoordinator.close() }
 
     /// Copies the container's only store; see `NSPersistentStore.backup(to:)`.

@@ -1,35 +1,35 @@
-// What a coordinator has done so far, in numbers.
+// Counters of a coordinator's work.
 
 import CoreDataSQLite
 import CoreDataValues
 import Synchronization
 
 extension NSPersistentStoreCoordinator {
-    /// Sums over all stores of a coordinator since each was added, and how many views are pinned. Ours; Core Data has nothing like it.
+    /// Totals over a coordinator's stores since each was added, and its pinned views. Ours, beside Core Data's API.
     public struct Counters: Sendable, Hashable {
         /// SQL statements run.
         public var statements = 0
-        /// SQL statements translated; the rest were kept from before.
+        /// SQL statements compiled; the others were reused.
         public var preparedStatements = 0
-        /// Rows read for objects and rows of objects written by saves.
+        /// Rows read for objects and written by saves.
         public var rows = 0
         /// How often a read or a save had to wait for a connection.
         public var poolWaits = 0
-        /// How often a long write-ahead log was to be emptied (`SQLiteLogLimitOption`).
+        /// How often an overlong write-ahead log was to be emptied (`SQLiteLogLimitOption`).
         public var logRestarts = 0
-        /// Views that are pinned now, each with a connection of its own (`SQLitePinnedViewLimitOption`).
+        /// Pinned views at this moment, each with its own connection (`SQLitePinnedViewLimitOption`).
         public var pinnedViews = 0
-        /// Faults and look-ups by ID that found their row in the coordinator's row cache.
+        /// Faults and look-ups by ID whose row was in the row cache.
         public var cacheHits = 0
-        /// Faults and look-ups by ID that did not; the row was read from its store, or is gone.
+        /// Faults and look-ups by ID whose row was not; it was read from the store, or is gone.
         public var cacheMisses = 0
-        /// Faults of objects and of to-many relationships that were fired and read from a store.
+        /// Faults of objects and of to-manys that were read from a store.
         public var faults = 0
     }
 
-    /// The counters at this moment. Costs a few loads; may be read from any thread.
+    /// The counters at this moment. Costs a few loads; may be read on any thread.
     ///
-    /// Stores other than SQLite run no statements and count none.
+    /// Only SQLite stores run and count statements.
     public final var counters: Counters {
         var counters = Counters()
         for store in persistentStores {

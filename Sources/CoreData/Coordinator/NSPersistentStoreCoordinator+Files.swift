@@ -1,4 +1,4 @@
-// Emptying and exchanging the files of stores.
+// Destroys and replaces the files of stores.
 
 import CoreDataSQL
 import CoreDataSQLite
@@ -6,12 +6,12 @@ import CoreDataValues
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Empties a store. A SQLite file stays, without tables, and is emptied under SQLite's own lock, so that others who have it
-    /// open see an empty database instead of a file that went away; other files and the folder of external data are removed.
+    /// Empties a store. A SQLite file stays, without tables, and is emptied under SQLite's lock, so that others who
+    /// have it open find an empty database instead of no file; other files and the folder of external data are removed.
     ///
-    /// Where no file is, nothing happens.
-    /// - Throws: 134080 for a file that is no store, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type
-    ///   without files.
+    /// Does nothing if there is no file.
+    /// - Throws: 134080 for a file that is no store, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for
+    ///   a type without files.
     public final func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -37,12 +37,12 @@ extension NSPersistentStoreCoordinator {
         try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
     }
 
-    /// Puts a copy of one store in the place of another, external data included. The copy has the source's UUID. Whatever ends it, the
-    /// destination is the former store or the new one, with its files.
+    /// Replaces a store by a copy of another, with external data. The copy has the source's UUID. If it fails at any
+    /// point, the destination is either the former or the new store, with its files.
     ///
-    /// The source may be in use; a SQLite source is copied consistently while others write. Whoever has the destination open
-    /// sees the new content at his next read; remove and add the store to have its UUID and row versions known.
-    /// - Throws: 134080 if the source is no store of the type; the destination is then as it was.
+    /// The source may be in use; a SQLite source is copied consistently while others write. Whoever has the destination
+    /// open reads the new content from then on; remove and add the store to learn its UUID and row versions.
+    /// - Throws: 134080 if the source is no store of the type; the destination is then unchanged.
     public final func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String

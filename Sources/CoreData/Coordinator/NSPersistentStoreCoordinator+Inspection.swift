@@ -1,16 +1,16 @@
-// The first of the two steps of opening a store.
+// Inspects a store: the first step of opening it.
 
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// What lies where a store is to be added: which model it was written with, and whether the coordinator's fits.
+    /// Finds out which model wrote the store at a URL, and whether the coordinator's model fits it.
     ///
-    /// A model that does not fit is an answer; `addPersistentStore` throws 134100 for it, in the words of the answer. Nothing is
-    /// opened, made or changed. A program's own class is asked for its metadata; metadata without version hashes fit any model.
-    /// - Throws: 134000 for an unknown type, 134020 for an unknown configuration, 134080 for a file that cannot be read or is no
-    ///   store.
+    /// A model that does not fit is a result; `addPersistentStore` throws it as 134100. Nothing is opened, created or
+    /// changed. A program's own class is asked for its metadata; metadata without version hashes fit any model.
+    /// - Throws: 134000 for an unknown type, 134020 for an unknown configuration, 134080 for a file that is no store or
+    ///   cannot be read.
     package final func inspectStore(
         ofType type: String, configurationName configuration: String?, at url: URL
     ) throws -> StoreInspection {

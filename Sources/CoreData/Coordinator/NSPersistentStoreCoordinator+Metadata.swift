@@ -1,4 +1,4 @@
-// What stores record beside their objects.
+// The metadata of stores.
 
 import CoreDataSQLite
 import CoreDataValues
@@ -8,20 +8,20 @@ extension NSPersistentStoreCoordinator {
     /// A store's metadata: `NSStoreTypeKey`, `NSStoreUUIDKey`, version hashes and identifiers, and the application's own keys.
     public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
 
-    /// Replaces a store's metadata; the type and what is left out of the library's own keys stay as they are.
+    /// Replaces a store's metadata; its type and those of the library's keys that are left out are kept.
     public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         store.metadata = metadata ?? [:]
     }
 
-    /// Has programs' own stores write down metadata that was set since the last save.
+    /// Has programs' own stores write metadata that was set since the last save.
     final func saveNewMetadata() throws {
         guard asksObjectsForKeys else { return }
         try writes.write { for store in persistentStores { try store.saveNewMetadata() } }
     }
 
-    /// The metadata of a store that need not be open, without a look at any model.
+    /// The metadata of a store that need not be open, whatever its model.
     ///
-    /// - Throws: 134080 where no store of the type is, 134000 for an unknown type.
+    /// - Throws: 134080 if there is no store of the type, 134000 for an unknown type.
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
@@ -69,10 +69,10 @@ extension NSPersistentStoreCoordinator {
             134000, "A store of type \(type) has no file; the types with files are SQLite and the registered ones.")
     }
 
-    /// Where a store lies from now on. The file is not moved: one that was moved there is the store's again, and where none is, the
-    /// next save to a binary, XML or property-list store writes one. A save onto another store's file throws 134030.
+    /// Sets the URL of a store. The file is not moved: move it there before, or the next save to a binary, XML or
+    /// property-list store writes a new one. A save onto another store's file throws 134030.
     ///
-    /// A SQLite store keeps writing to the file that it has open, so for it this only answers false; remove and add the store.
+    /// A SQLite store keeps the file that it has open, so this only returns false for it; remove and add the store.
     public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         guard isOwn(store), store is NSAtomicStore || store is NSIncrementalStore else { return false }
         store.url = url

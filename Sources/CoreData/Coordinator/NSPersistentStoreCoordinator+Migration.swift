@@ -1,19 +1,19 @@
-// Moving a store's objects to another file or another type of store.
+// Migrates a store's objects to another file or another type of store.
 
 import CoreDataSQL
 import CoreDataValues
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Copies a store's objects into a new store, of another type if asked, and takes the old one out of the coordinator.
+    /// Copies a store's objects into a new store, of any type, and removes the old one from the coordinator.
     ///
-    /// The new store has a new UUID, which `NSPersistentStoreCoordinatorStoresDidChange` tells under
-    /// `NSUUIDChangedPersistentStoresKey`, and its objects have other URIs. The old file stays. Objects that contexts hold are
-    /// the new store's from now on, with their IDs and pending changes, unless one of the two is a program's own `NSAtomicStore`
-    /// or `NSIncrementalStore`: they name their rows themselves, so that the objects belong to the store that was removed and
-    /// saving them throws 134070. Saves of other threads wait meanwhile, and are in the new store then; what other coordinators
-    /// and other processes save is in the old one only. Costs memory for all objects.
-    /// - Throws: 134030 if a store with objects is at the URL already; what opening and writing throw. All is then as before.
+    /// The new store has a new UUID, posted as `NSUUIDChangedPersistentStoresKey` of
+    /// `NSPersistentStoreCoordinatorStoresDidChange`, and its objects have other URIs. The old file stays. Registered
+    /// objects belong to the new store from then on, with their IDs and pending changes, unless one of the two is a
+    /// program's own `NSAtomicStore` or `NSIncrementalStore`, which number their rows themselves: the objects then
+    /// belong to the removed store, and saving them throws 134070. Saves on other threads wait and go to the new store;
+    /// those of other coordinators and processes still go to the old one. Costs memory for all objects.
+    /// - Throws: 134030 if a store with objects is at the URL; what opening and writing throw. Then nothing changes.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
@@ -49,9 +49,9 @@ extension NSPersistentStoreCoordinator {
         try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
     }
 
-    /// Copies the rows and puts the new store in the place of the old one. Answers each object's old and new ID.
+    /// Copies the rows and replaces the old store by the new one. Returns each object's old and new ID.
     ///
-    /// - Parameter follows: Whether the objects that contexts hold are the new store's from now on.
+    /// - Parameter follows: Whether registered objects belong to the new store afterwards.
     private func move(_ store: NSPersistentStore, to made: NSPersistentStore, follows: Bool) throws
         -> [NSManagedObjectID]
     {
@@ -73,7 +73,7 @@ extension NSPersistentStoreCoordinator {
             info: runtime.infos[key.entity.value])
     }
 
-    /// The application's own keys go with the objects.
+    /// Copies the application's own metadata.
     private func carryMetadata(from store: NSPersistentStore, to made: NSPersistentStore) {
         let library = [
             NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
@@ -92,7 +92,7 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSPersistentStore {
-    /// A copy is writable, whatever the original is.
+    /// The options without read-only, as a copy is writable.
     fileprivate final var migrationOptions: [AnyHashable: Any]? {
         options?.filter { ($0.key as? String) != NSReadOnlyPersistentStoreOption }
     }

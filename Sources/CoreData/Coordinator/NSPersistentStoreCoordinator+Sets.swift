@@ -1,10 +1,10 @@
-// Changes of sets of rows, past the contexts.
+// Changes sets of rows without contexts.
 
 import CoreDataValues
 
 extension NSPersistentStoreCoordinator {
-    /// Has a store change a set of rows, and forgets the rows that it concerns, or all of their entities where the store does not tell
-    /// which. Objects of contexts stay as they are; the outcome says which to refresh.
+    /// Has a store change a set of rows, and drops these from the row cache, or all rows of their entities if the store
+    /// does not name them. Registered objects keep their values; the outcome says which to refresh.
     final func apply(_ change: SetChange, store number: UInt16) throws -> SetOutcome {
         let (store, outcome): (NumberedStore, SetOutcome)
         do {

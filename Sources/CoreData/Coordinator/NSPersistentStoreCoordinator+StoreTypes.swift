@@ -1,4 +1,4 @@
-// Stores whose type the caller does not say, and what stores keep beside rows.
+// Stores without a given type, their model copies and histories.
 
 import CoreDataModelFile
 import CoreDataSQLite
@@ -6,15 +6,15 @@ import CoreDataValues
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// The metadata of a store that need not be open; without a type the file is looked at to find it.
+    /// The metadata of a store that need not be open; without a type the file is inspected to find it.
     ///
-    /// - Throws: 134080 where no store is, or none of a known type.
+    /// - Throws: 134080 if there is no store, or none of a known type.
     @_disfavoredOverload
     public class func metadataForPersistentStore(ofType storeType: String?, at url: URL) throws -> [String: Any] {
         try metadataForPersistentStore(ofType: try storeType ?? typeOfStore(at: url), at: url, options: nil)
     }
 
-    /// Replaces the metadata of a store that need not be open; without a type the file is looked at to find it.
+    /// Replaces the metadata of a store that need not be open; without a type the file is inspected to find it.
     @_disfavoredOverload
     public class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String?, at url: URL
@@ -23,7 +23,7 @@ extension NSPersistentStoreCoordinator {
             metadata, forPersistentStoreOfType: try storeType ?? typeOfStore(at: url), at: url, options: nil)
     }
 
-    /// The first type whose metadata can be read there: SQLite, then the others by name.
+    /// The first type whose metadata can be read: SQLite, then the others by name.
     private class func typeOfStore(at url: URL) throws -> String {
         do {
             _ = try metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url, options: nil)
@@ -38,10 +38,10 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The model that a store was written with, from the copy that Core Data keeps in its SQLite files.
+    /// Returns the model that a store was written with, from the copy that Core Data keeps in its SQLite files.
     ///
-    /// - Throws: 134060 where there is none, 259 for one that cannot be read, 134020 for a model that cannot be said here; 134080 where no
-    ///   store is.
+    /// - Throws: 134060 if there is none, 259 if it cannot be read, 134020 for a model that is not supported here;
+    ///   134080 if there is no store.
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
@@ -57,9 +57,9 @@ extension NSPersistentStoreCoordinator {
         } catch { throw CocoaError.presenting(error) }
     }
 
-    /// Where the histories of stores are now; nil when none of them keeps one.
+    /// The current positions in the histories of stores; nil if none keeps one.
     ///
-    /// One short read for each store with a history.
+    /// Takes one short read for each store with a history.
     /// - Parameter stores: the stores to ask; nil for all.
     public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let asked = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
@@ -67,7 +67,7 @@ extension NSPersistentStoreCoordinator {
     }
 }
 
-/// What happened to an account that a store belonged to. There are no such stores here; no notification carries it.
+/// What happened to the account of a cloud store. There are none here, and no notification has this.
 public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
     case accountAdded = 1
     case accountRemoved = 2

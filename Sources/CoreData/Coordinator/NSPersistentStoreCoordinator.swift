@@ -1,4 +1,4 @@
-// The coordinator: one model, its stores, and the contexts' way to them.
+// The coordinator of one model, its stores and its contexts.
 
 import CoreDataSQL
 import CoreDataSQLite
@@ -6,13 +6,13 @@ import CoreDataValues
 import Foundation
 import Synchronization
 
-/// Connects contexts with stores. May be used from any thread.
+/// Connects contexts with stores. May be used on any thread.
 open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
-    /// The model; it cannot be changed any more.
+    /// The model, which cannot be changed any more.
     public final let managedObjectModel: NSManagedObjectModel
     final let runtime: ModelRuntime
     final let identities: StoreIdentities
-    /// Rows that its contexts have read or saved.
+    /// Rows that this coordinator's contexts have read or saved.
     final let rowCache: RowCache
     /// A name for logs and debugging.
     public final var name: String? {
@@ -20,41 +20,41 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         set { nameLock.withLock { $0 = newValue } }
     }
     private let nameLock = Mutex<String?>(nil)
-    /// Where `perform` runs.
+    /// The queue of `perform`.
     final let queue = DispatchQueue(label: "CoreData.coordinator")
     final let recursiveLock = NSRecursiveLock()
-    /// Saves pass it, and wait while a store moves.
+    /// Taken by saves, which wait while a store is moved.
     final let writes = WriteGate()
-    /// Who `write(_:)` lets write next.
+    /// Orders the callers of `write(_:)`.
     final let writers = TurnLine(turns: 1)
-    /// Who `read(_:)` lets read next, of those who would wait for a connection.
+    /// Orders the callers of `read(_:)` that would wait for a connection.
     final let readers = TurnLine(turns: .max)
-    /// Nanoseconds that callers of `read(_:)` and `write(_:)` wait at most for their turn and a place.
+    /// How many nanoseconds callers of `read(_:)` and `write(_:)` wait at most for their turn and a place.
     private let allowedWait = Atomic<UInt64>(.max)
-    /// What its contexts tell each other.
+    /// What the coordinator's contexts share.
     final let relatives = Relatives()
-    /// Who is told what its stores and contexts do.
+    /// The observers of its stores and contexts.
     final let observers: Observers
     private let temporaryNumber = Atomic<Int64>(0)
-    /// In the order they were added.
+    /// In the order in which they were added.
     private let stores = Mutex<[NSPersistentStore]>([])
-    /// The only store, when there is one: what nearly every fetch and save asks for. A list, which a fetch hands on as it is.
+    /// The store if there is only one, as nearly all fetches and saves need it. An array, to be passed on as it is.
     private let onlyStore = Mutex<[NumberedStore]>([])
-    /// What a view of a coordinator reads in the place of its store.
+    /// The rows that a view of a coordinator reads instead of its store.
     private let shown: (any StoreReader)?
-    /// Whether it is a view, of a store that is being saved to.
+    /// Whether this is a view, for a store that is being saved to.
     final var isView: Bool { shown != nil }
     private let lastStore = Atomic<UInt16>(0)
-    /// Rises whenever stores come or go, so that contexts may remember one.
+    /// Rises whenever stores are added or removed, so that contexts may cache one.
     final let storesVersion = Atomic<Int>(0)
     /// Whether `close()` was called.
     final let isClosed = Atomic<Bool>(false)
-    /// Faults fired without a row in memory.
+    /// How many faults fired without a row in memory.
     final let faultCount = Atomic<Int>(0)
-    /// What saves must look at because of the stores: 1 there are several, 2 one names its objects itself, 4 contexts can be pinned to one.
+    /// Bits for what saves must consider: 1 several stores, 2 one that chooses keys itself, 4 one that can be pinned.
     private let saveTraits = Atomic<Int>(0)
 
-    /// Freezes the model. A model that contradicts itself is a misuse here; `NSManagedObjectModel(loading:)` checks it first.
+    /// Freezes the model. An invalid model is a misuse here; `NSManagedObjectModel(loading:)` checks it first.
     public init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
         shown = nil
@@ -69,7 +69,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         super.init()
     }
 
-    /// The stores, in the order they were added.
+    /// The stores, in the order in which they were added.
     public final var persistentStores: [NSPersistentStore] {
         stores.withLock { $0 }
     }
@@ -79,11 +79,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// - Parameters:
     ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, `NSBinaryStoreType`, `NSXMLStoreType`,
     ///     `NSPropertyListStoreType`, or the type of a registered class.
-    ///   - configuration: which entities the store is for; nil for all.
+    ///   - configuration: the configuration with the store's entities; nil for all.
     ///   - storeURL: the file; not used by a store in memory.
-    ///   - options: see `StoreOptions`; an option that is not known throws `unsupported`, naming it.
-    /// - Throws: 134100 if the store was written with another model and may not be migrated, what `migrating` throws if it may, 134080
-    ///   if it cannot be opened, 134000 for an unknown type.
+    ///   - options: see `StoreOptions`; an unknown option throws `unsupported` with its name.
+    /// - Throws: 134100 if another model wrote the store and it may not be migrated, what `migrating` throws if it may;
+    ///   134080 if it cannot be opened, 134000 for an unknown type.
     @discardableResult
     public final func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -99,7 +99,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return store
     }
 
-    /// A view of another coordinator in which something else is read in the place of one store; its object IDs are the same.
+    /// Makes a view of another coordinator that reads other rows instead of one store's; its object IDs are the same.
     init(viewing other: NSPersistentStoreCoordinator, store: NSPersistentStore, as rows: any StoreReader) {
         shown = rows
         observers = other.observers
@@ -164,8 +164,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// Puts a store with the same rows under the same keys in the place of another, which is taken out and not closed: objects that
-    /// contexts hold are the new one's from now on.
+    /// Replaces a store by another with the same rows under the same keys, without closing it: registered objects
+    /// belong to the new store from then on.
     final func exchange(_ former: NSPersistentStore, for store: NSPersistentStore) {
         let number = former.number
         identities.succeed(former, by: store)
@@ -177,10 +177,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         store.didAdd(to: self)
     }
 
-    /// Closes a store. Its objects that are not faults stay readable; they cannot be saved any more. Reading a fault leaves it one and
-    /// makes the next fetch or save of its context throw. All of them have their store back when it is added again.
+    /// Removes and closes a store. Its objects that are not faults stay readable, but cannot be saved. A fault that is
+    /// read stays one, and the next fetch or save of its context throws. Adding the store again connects them again.
     ///
-    /// - Throws: 134070 for a store of another coordinator; what the store's last write says.
+    /// - Throws: 134070 for a store of another coordinator; the error of the store's last write.
     public final func remove(_ store: NSPersistentStore) throws {
         try requireOwn(store)
         announceRemoval(of: store)
@@ -199,7 +199,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         store.willRemove(from: self)
     }
 
-    /// False when somebody else was faster.
+    /// Removes a store from the list; false if another thread has done so before.
     final func detach(_ store: NSPersistentStore) -> Bool {
         let isOut = stores.withLock { stores in
             guard let place = stores.firstIndex(where: { $0 === store }) else { return false }
@@ -210,14 +210,14 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return isOut
     }
 
-    /// Forgets and closes a store that was taken out.
+    /// Closes a removed store and forgets its rows and its number.
     final func release(_ store: NSPersistentStore) throws {
         rowCache.removeAll(store: store.number)
         identities.remove(store.number)
         try close(removed: store)
     }
 
-    /// Closes a store that is not the coordinator's any more, and tells of it.
+    /// Closes a removed store and posts the notification.
     final func close(removed store: NSPersistentStore) throws {
         if store.postsRemoteChanges { RemoteChanges.remove(store) }
         defer {
@@ -235,11 +235,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         store.url ?? URL(fileURLWithPath: "/dev/null")
     }
 
-    /// The ID that `uriRepresentation()` was made from; nil for another store's or an unreadable one.
+    /// Returns the ID for its `uriRepresentation()`; nil for another store's or an invalid one.
     ///
-    /// After `migratePersistentStore` the IDs of the former store lead to the same objects in the new one.
+    /// After `migratePersistentStore` the old store's URIs lead to the same objects in the new one.
     public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        // What names a row in a program's own store may have slashes, at its end too.
+        // The reference of an object in a program's own store may contain slashes, also at its end.
         let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.path ?? ""
         let parts = path.split(separator: "/", maxSplits: 1)
         guard url.scheme == "x-coredata", parts.count == 2, let entity = runtime.schema.entity(named: String(parts[0])),
@@ -257,7 +257,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: For contexts
 
-    /// Numbers for unsaved objects, to be negated; none is given twice by this coordinator.
+    /// Returns numbers for unsaved objects, to be negated; this coordinator returns none twice.
     final func allocateTemporaryNumbers(_ count: Int64) -> Range<Int64> {
         let first = temporaryNumber.wrappingAdd(count, ordering: .relaxed).oldValue + 1
         return first..<first + count
@@ -266,10 +266,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Whether a save must look for relationships between stores.
     final var hasSeveralStores: Bool { saveTraits.load(ordering: .relaxed) & 1 != 0 }
 
-    /// Whether a store names its new objects itself.
+    /// Whether a store chooses the keys of its new objects.
     final var asksObjectsForKeys: Bool { saveTraits.load(ordering: .relaxed) & 2 != 0 }
 
-    /// Nanoseconds that callers of `read(_:)` and `write(_:)` wait at most for their turn and a place; nil where no store has a limit.
+    /// The limit in nanoseconds for callers of `read(_:)` and `write(_:)` to wait; nil if no store has one.
     final var patience: UInt64? {
         let wait = allowedWait.load(ordering: .relaxed)
         return wait == .max ? nil : wait
@@ -278,7 +278,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Whether contexts can be pinned to states of a store.
     final var showsGenerations: Bool { saveTraits.load(ordering: .relaxed) & 4 != 0 }
 
-    /// Stores came or went: what saves and contexts remember of them is old.
+    /// Updates what is derived from the list of stores.
     private func storesChanged() {
         let traits = stores.withLock { stores in
             let only = stores.count == 1 ? stores.first : nil
@@ -293,12 +293,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         storesVersion.wrappingAdd(1, ordering: .releasing)
     }
 
-    /// Where a store is read.
+    /// The reader of a store.
     final func rows(of number: UInt16) -> (any StoreReader)? {
         store(numbered: number).map { shown ?? $0.rows }
     }
 
-    /// Whether a store is one that this coordinator opened; a view's is not.
+    /// Whether this coordinator opened a store; a view has opened none.
     final func isOwn(_ store: NSPersistentStore) -> Bool {
         shown == nil && self.store(numbered: store.number) === store
     }
@@ -330,7 +330,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// Where a new object goes: the first writable store that has its entity.
+    /// The store for new objects of an entity: the first writable one that has it.
     final func store(for info: EntityInfo) throws -> NumberedStore {
         if let only = onlyStore.withLock({ $0.first }), !only.store.isReadOnly, only.store.holds(info) { return only }
         guard let store = persistentStores.first(where: { !$0.isReadOnly && $0.holds(info) }) else {

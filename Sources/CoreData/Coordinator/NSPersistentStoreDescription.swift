@@ -1,18 +1,18 @@
-// What a container is to open.
+// The description of a store for a container.
 
 import Foundation
 
-/// Everything about a store that a container or coordinator needs to open it.
+/// What a container or coordinator needs to open a store.
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// `NSSQLiteStoreType` unless set.
+    /// `NSSQLiteStoreType` by default.
     open var type = NSSQLiteStoreType
-    /// The configuration whose entities the store keeps, nil for all.
+    /// The configuration with the store's entities; nil for all.
     open var configuration: String?
-    /// `/dev/null` unless set: a SQLite store there lies in memory and lives as long as it is open.
+    /// `/dev/null` by default: a SQLite store there is in memory and exists as long as it is open.
     open var url: URL? = URL(fileURLWithPath: "/dev/null")
-    /// The options of the store, by name.
+    /// The store's options by name.
     public final private(set) var options: [String: NSObject] = [:]
-    /// Whether the store is opened on a queue in the background.
+    /// Whether the store is opened on a background queue.
     open var shouldAddStoreAsynchronously = false
 
     public override init() {
@@ -26,16 +26,16 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         self.url = url
     }
 
-    /// Sets an option or, with nil, takes it away.
+    /// Sets an option; nil removes it.
     public final func setOption(_ option: NSObject?, forKey key: String) { options[key] = option }
 
-    /// Whether the store is opened without the right to write. A store that is not there is then not made.
+    /// Whether the store is opened read-only; a missing store is then not created.
     open var isReadOnly: Bool {
         get { flag(NSReadOnlyPersistentStoreOption) }
         set { setOption(newValue ? NSNumber(value: true) : nil, forKey: NSReadOnlyPersistentStoreOption) }
     }
 
-    /// How long to wait for another's lock, in seconds; 240 unless set.
+    /// How long to wait for a lock, in seconds; 240 by default.
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
@@ -46,7 +46,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         options[NSSQLitePragmasOption] as? [String: NSObject] ?? [:]
     }
 
-    /// Sets a PRAGMA of a SQLite store or, with nil, takes it away.
+    /// Sets a PRAGMA of a SQLite store; nil removes it.
     public final func setValue(_ value: NSObject?, forPragmaNamed name: String) {
         var pragmas = sqlitePragmas
         pragmas[name] = value
@@ -65,7 +65,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     private func flag(_ key: String) -> Bool { (options[key] as? NSNumber)?.boolValue ?? false }
 
-    /// The options as a coordinator takes them.
+    /// The options in the form that a coordinator needs.
     final var storeOptions: [AnyHashable: Any] {
         var all: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: NSNumber(value: timeout)]
         for (key, value) in options { all[key] = value }

@@ -1,25 +1,25 @@
-// What programs have of a query generation.
+// The public token of a query generation.
 
 import Foundation
 
 /// Names a state of a coordinator's stores, for `NSManagedObjectContext.setQueryGenerationFrom(_:)`.
 ///
-/// The state is taken when a context first reads with it, and kept while a context or a token has it: each of a SQLite store takes a
-/// connection, and the store's log grows meanwhile. Tokens of the same state are equal. An archived token leads back to its state in the
-/// same process as long as something else has it.
+/// A context's first read with it takes the state, which is kept while a context or a token has it. It occupies a
+/// connection of each SQLite store, whose log grows meanwhile. Tokens of the same state are equal. Unarchived in the
+/// same process, a token has its state again if something else still has it.
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     enum Named {
-        /// The latest state of the moment of the next read.
+        /// The latest state at the next read.
         case current
         case state(QueryGeneration)
-        /// What an archive named, and nobody has any more.
+        /// A state from an archive that nothing has any more.
         case ended(UUID)
     }
     let named: Named
 
     init(_ named: Named) { self.named = named }
 
-    /// The latest state: a context that is pinned by it stays with what the stores have when it reads next.
+    /// The latest state: a context pinned with it keeps the state that its next read finds.
     public static let current = NSQueryGenerationToken(.current)
 
     public func copy(with zone: NSZone? = nil) -> Any { self }

@@ -2,17 +2,17 @@
 
 import CoreDataValues
 
-/// What contexts and saves use of a store.
+/// A store as contexts and saves use it.
 struct NumberedStore: Sendable {
     let number: UInt16
-    /// Where it is read: the store's own rows, or what stands for them, a parent context or a batch laid over them.
+    /// The reader: the store's own rows, or a parent context, a pinned view or a batch in front of them.
     let rows: any StoreReader
     let store: NSPersistentStore
     /// Whether the coordinator has had no other store, so that every object that is in a store is in this one.
     let isOnlyOne: Bool
 
-    /// A plan as the store is to be asked: an object of another store that it names is no row here, whatever its number. Programs' own
-    /// stores see the objects themselves.
+    /// Adapts a plan for this store: an object of another store that the predicate names is no row here, whatever its
+    /// number. Programs' own stores get the objects themselves.
     @inline(__always)
     func asked(_ plan: FetchPlan) -> FetchPlan { isOnlyOne || plan.predicate == nil ? plan : amongOthers(plan) }
 
@@ -24,9 +24,9 @@ struct NumberedStore: Sendable {
         return plan
     }
 
-    /// Where it is written.
+    /// The store's writer.
     ///
-    /// - Throws: 134070 where something else stands for the store: the contexts that programs' own stores are given do not write.
+    /// - Throws: 134070 if something else is read instead of the store: contexts given to programs' stores do not save.
     var writer: any StoreWriter {
         get throws {
             guard rows === store.rows else { throw NumberedStore.refusal }

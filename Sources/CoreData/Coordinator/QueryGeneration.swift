@@ -1,23 +1,23 @@
-// One state of a coordinator's stores, which contexts are pinned to.
+// One state of a coordinator's stores, to which contexts are pinned.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// Taken of all stores at once when the first of them is read, and kept as long as a context or a token has it. May be used from any
-/// thread.
+/// One state of all stores, taken when the first of them is read and kept as long as a context or a token has it. May
+/// be used on any thread.
 final class QueryGeneration: Sendable {
-    /// Whose stores it shows. A token may outlive the coordinator.
+    /// Identifies the coordinator, which a token may outlive.
     let identities: StoreIdentities
     private let state = Mutex(State())
 
     private struct State {
         var views: [ObjectIdentifier: Shown] = [:]
-        /// How archives name it; made when one does.
+        /// The name in archives, made by the first of them.
         var uuid: UUID?
     }
 
-    /// A view, with the store that it is of: while it is held, no other one takes its address.
+    /// A view with its store, which is retained so that no other gets its address.
     private struct Shown {
         let store: any StoreReader
         let view: ReadView
@@ -25,13 +25,13 @@ final class QueryGeneration: Sendable {
 
     init(of coordinator: NSPersistentStoreCoordinator) { identities = coordinator.identities }
 
-    /// What is seen of a store. One that was added later is pinned when it is first asked for.
+    /// Returns the view of a store. A store added later is pinned when it is first read.
     ///
-    /// - Throws: 134090 when as many views are pinned already as may be, 134070 when the store is closed.
+    /// - Throws: 134090 if as many views as allowed are pinned, 134070 if the store is closed.
     func view(of store: any StoreReader, in coordinator: NSPersistentStoreCoordinator) throws -> ReadView {
         try state.withLock { state in
             if let shown = state.views[ObjectIdentifier(store)] { return shown.view }
-            // All or none: a state that was taken of some stores and then of others is none.
+            // Pins all stores or none: views taken at different times are no common state.
             var views = state.views
             for other in coordinator.persistentStores
             where other.showsGenerations && views[ObjectIdentifier(other.rows)] == nil {
@@ -45,10 +45,10 @@ final class QueryGeneration: Sendable {
     // MARK: Archives
 
     private struct Weak: Sendable { weak var generation: QueryGeneration? }
-    /// The generations of this process that archives name.
+    /// The generations of this process that are in archives.
     private static let archived = Mutex<[UUID: Weak]>([:])
 
-    /// How archives name it.
+    /// The name in archives.
     var uuid: UUID {
         let uuid = state.withLock { state in
             let uuid = state.uuid ?? UUID()
@@ -62,12 +62,12 @@ final class QueryGeneration: Sendable {
         return uuid
     }
 
-    /// The generation that an archive of this process named; nil once nobody has it.
+    /// The generation of an archive of this process; nil once nothing retains it.
     static func named(_ uuid: UUID) -> QueryGeneration? { archived.withLock { $0[uuid]?.generation } }
 }
 
 extension NSPersistentStore {
-    /// Whether contexts can be pinned to its states: SQLite with a write-ahead log (12.1). The store in memory could, and does not: programs
-    /// that are tested with it see there what they see with Core Data.
+    /// Whether contexts can be pinned to its states: SQLite with a write-ahead log (12.1). The store in memory could,
+    /// but does not, so that programs tested with it behave as with Core Data.
     final var showsGenerations: Bool { type == NSSQLiteStoreType && rows.capabilities.contains(.pinnedViews) }
 }

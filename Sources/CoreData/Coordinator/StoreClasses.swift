@@ -1,16 +1,16 @@
-// Which class keeps the stores of a type.
+// The classes of store types.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// The classes of the process by store type: our own atomic stores, and what programs registered.
+/// The store classes of the process by type: our atomic stores, and those that programs registered.
 enum StoreClasses {
     private static let registered = Mutex<[String: NSPersistentStore.Type]>([
         NSBinaryStoreType: BinaryStore.self, NSXMLStoreType: XMLStore.self,
         NSPropertyListStoreType: PropertyListStore.self,
     ])
-    /// Types that are opened without a class of their own.
+    /// Types without a class of their own.
     private static let builtIn = [NSSQLiteStoreType, NSInMemoryStoreType]
 
     static func named(_ type: String) -> NSPersistentStore.Type? { registered.withLock { $0[type] } }
@@ -32,12 +32,12 @@ enum StoreClasses {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// The known store types; each value is the class's address as a number, since values on Linux hold no pointers.
+    /// The known store types with their classes' addresses as numbers, since `NSValue` on Linux holds no pointers.
     public class var registeredStoreTypes: [String: NSValue] {
         StoreClasses.all.mapValues { NSNumber(value: UInt(bitPattern: ObjectIdentifier($0))) }
     }
 
-    /// Makes a subclass of `NSAtomicStore` or `NSIncrementalStore` the class of a store type; nil takes it away.
+    /// Registers a subclass of `NSAtomicStore` or `NSIncrementalStore` for a store type; nil removes it.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
         guard let storeClass else { return StoreClasses.set(nil, for: storeType) }
         guard let known = storeClass as? NSPersistentStore.Type,
@@ -52,7 +52,7 @@ extension NSPersistentStoreCoordinator {
         registerStoreClass(storeClass, forStoreType: type.rawValue)
     }
 
-    /// Makes and opens a store of a class.
+    /// Makes and opens a store of a registered class.
     final func makeStore(
         _ storeClass: NSPersistentStore.Type, _ type: String, _ configuration: String?, _ url: URL?,
         _ given: [AnyHashable: Any]?
@@ -74,7 +74,7 @@ extension NSPersistentStoreCoordinator {
         } catch { throw CocoaError.presenting(error) }
     }
 
-    /// A coordinator cannot have one store twice.
+    /// Refuses a store that the coordinator has already.
     final func requireNew(_ url: URL?, _ type: String) throws {
         guard let url, type != NSInMemoryStoreType, url.path != "/dev/null", persistentStore(for: url) != nil else {
             return
@@ -84,7 +84,7 @@ extension NSPersistentStoreCoordinator {
             [NSFilePathErrorKey: url.path])
     }
 
-    /// Two stores with one UUID have objects that share URIs.
+    /// Refuses a second store with the same UUID, as its objects would share URIs.
     final func requireOwnUUID(of store: NSPersistentStore) throws {
         guard let other = persistentStores.first(where: { $0.identifier == store.identifier }) else { return }
         let path = store.url?.path ?? "", uuid = store.identifier ?? ""
@@ -97,7 +97,7 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSPersistentStore {
-    /// A model that asks for unique values cannot be used with a store that does not see to it (6.6).
+    /// Refuses a model with uniqueness constraints for a store that cannot enforce them (6.6).
     ///
     /// - Throws: 134020, naming the entity.
     final func refuseConstraints(_ configuration: String?) throws {

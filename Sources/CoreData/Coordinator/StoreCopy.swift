@@ -1,17 +1,17 @@
-// All rows of one store for another one.
+// Copies all rows of one store into another.
 
 import CoreDataValues
 import Foundation
 
-/// Copies all rows of one store into an empty other one.
+/// Copies all rows of one store into an empty one.
 struct StoreCopy {
     private let schema: Schema
     private let source: NSPersistentStore
     private let target: NSPersistentStore
-    /// Whether a row's copy has its key and version, as contexts that hold the row's object need it.
+    /// Whether copies keep keys and versions, as contexts with registered objects need them.
     private let keepsNumbers: Bool
 
-    /// Where the source keeps values that are files; nil for a store without a place.
+    /// The source's folder of external values; nil for a store without a URL.
     private let folder: SupportFolder?
 
     init(schema: Schema, from source: NSPersistentStore, to target: NSPersistentStore, keepsNumbers: Bool) {
@@ -22,8 +22,8 @@ struct StoreCopy {
         folder = source.url.map { SupportFolder(store: $0) }
     }
 
-    /// *read the keys · number them anew · read the rows and point them at the new numbers · collect members ·
-    /// write all at once*
+    /// *read the keys · assign new ones · read the rows and replace the keys in to-ones · collect members · write all
+    /// in one commit*
     func run() throws -> [(old: RowKey, new: RowKey)] {
         let roots = schema.entities.filter { $0.parent == nil && isHeld($0) }
         var keys: [(old: RowKey, new: RowKey)] = []
@@ -67,8 +67,7 @@ struct StoreCopy {
         return zip(old, numbers).map { ($0, RowKey(entity: $0.entity, number: $1)) }
     }
 
-    /// Keeps new rows of the target away from the numbers of the copied ones, and from those that the source has given to objects
-    /// that are not saved yet.
+    /// Reserves the numbers of copied rows in the target, and those that the source has assigned to unsaved objects.
     private func reserveNumbers(of old: [RowKey], _ root: Entity) throws {
         let given = source.isReadOnly ? 0 : try source.rows.allocateKeys(1, in: root.index).lowerBound
         let last = old.reduce(given) { max($0, $1.number) }
@@ -92,7 +91,7 @@ struct StoreCopy {
         }
     }
 
-    /// A to-one whose target is gone becomes nil.
+    /// Replaces the targets of to-ones; a missing target becomes nil.
     private func pointed(_ values: [Value], _ entity: Entity, _ numbers: [RowKey: RowKey]) -> [Value] {
         var values = values
         let foreign = ForeignValues(schema: schema, entity: entity)
@@ -104,7 +103,7 @@ struct StoreCopy {
         return values
     }
 
-    /// Values that the source keeps in files come along; the target keeps them in its own way.
+    /// Reads the source's external values into the row; the target stores them in its own way.
     private func inlined(_ values: [Value], _ key: RowKey) throws -> [Value] {
         guard let folder else { return values }
         var values = values

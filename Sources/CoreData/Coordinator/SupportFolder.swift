@@ -1,9 +1,9 @@
-// The files beside a SQLite store.
+// The folder of external values beside a SQLite store.
 
 import CoreDataValues
 import Foundation
 
-/// The hidden folder beside a store with the values that are kept in files of their own.
+/// The hidden folder beside a store with values that are kept in files.
 struct SupportFolder {
     let url: URL
 
@@ -12,7 +12,7 @@ struct SupportFolder {
         url = store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
     }
 
-    /// A cell that names a file (store format §12), with the file's content in its place; any other cell as it is.
+    /// Replaces a cell that names a file (store format §12) by the file's content; returns any other cell as it is.
     ///
     /// - Throws: 134080 if the file is missing.
     func inlined(_ cell: Data) throws -> Data {

@@ -1,11 +1,11 @@
-// What keeps saves out while a store moves.
+// Keeps saves out while a store is moved.
 
 import Foundation
 
-/// Lets the saves of a coordinator write side by side, each store serialising its own, or one mover alone.
+/// Lets many saves of a coordinator write at once, each store serialising its own, or one move alone.
 ///
-/// Who asks to move goes before writers that come later, so that it does not wait for ever. A section that writes must not be
-/// inside another one.
+/// A move goes before writes that are requested later, so that it does not wait forever. Calls of `write` must not be
+/// nested.
 final class WriteGate: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_rwlock_t> = .allocate(capacity: 1)
 

@@ -1,9 +1,9 @@
-// Counts the faults of each kind since the objects were fetched from which they were reached.
+// Counts faults by kind, starting anew when objects are fetched that lead to them.
 
 import CoreDataValues
 import Foundation
 
-/// Counts the faults of each kind since the objects were fetched from which they were reached.
+/// Counts faults by kind, starting anew when objects are fetched that lead to them.
 struct FaultCounts {
     private struct Kind: Hashable {
         let entity: String
@@ -12,10 +12,10 @@ struct FaultCounts {
         let keyPath: String?
     }
     private var counts: [Kind: Int] = [:]
-    /// How many make a report; then every tenfold.
+    /// The count of the first report; each further one is ten times as high.
     private static let first = 10
 
-    /// What is to be told, if it has become so many.
+    /// Counts a fault and returns a report if the count calls for one.
     mutating func add(_ fault: UnexpectedFault) -> RepeatedFaults? {
         let kind = Kind(
             entity: fault.entityName, relationship: fault.relationshipName, start: fault.prefetchEntityName,
@@ -31,6 +31,6 @@ struct FaultCounts {
             prefetchEntityName: fault.prefetchEntityName, count: count)
     }
 
-    /// Objects of an entity were fetched: what is read from them is counted anew.
+    /// Resets the counts of faults reached from objects of an entity, which were fetched again.
     mutating func begin(at entity: String) { counts = counts.filter { $0.key.start != entity } }
 }

@@ -1,9 +1,9 @@
-// The relationships that lead from objects of an entity to a fault.
+// The relationships that lead from the objects of an entity to a fault.
 
 import CoreDataValues
 import Foundation
 
-/// The relationships that lead from objects of an entity to a fault.
+/// The relationships that lead from the objects of an entity to a fault.
 final class FaultPath {
     let entity: String
     private let names: [String]
@@ -15,7 +15,7 @@ final class FaultPath {
     }
 
     var keyPath: String { names.joined(separator: ".") }
-    /// Whether nobody would prefetch anything further: a chain of objects may be of any length.
+    /// Whether the path is longer than anyone would prefetch: a chain of objects may have any length.
     var isLong: Bool { names.count >= 8 }
 
     func step(_ name: String) -> FaultPath {

@@ -1,33 +1,33 @@
-// Who is told of unexpected faults in a context.
+// Reports unexpected faults in a context.
 
 import CoreDataValues
 import Foundation
 
-/// Who is told of unexpected faults in a context.
+/// Reports unexpected faults in a context, and follows the relationships that lead to them.
 final class FaultWatch {
     var refusesAll = false
-    /// Whether faults of any object are told.
+    /// Whether the faults of all objects are reported.
     var tellsAll: Bool { refusesAll || !blocks.isEmpty }
-    /// Whether it matters how any object is reached.
+    /// Whether the paths to all objects have to be followed.
     var traces: Bool { tellsAll || repeatHandler != nil || report != nil }
-    /// Collects the faults of a request.
+    /// Collects the faults of one request.
     var report: FaultReport?
     var handler: ((UnexpectedFault) -> Void)?
-    /// Told of faults that are read one by one.
+    /// Called with faults that were read one by one.
     var repeatHandler: ((RepeatedFaults) -> Void)?
     private var counts = FaultCounts()
-    /// What the running blocks of `withoutFaulting` have found, the innermost last.
+    /// The faults in the running blocks of `withoutFaulting`, the innermost last.
     var blocks: [[UnexpectedFault]] = []
-    /// How objects were reached of which something may be told.
+    /// The paths to traced or watched objects.
     private var paths: [ObjectKey: FaultPath] = [:]
     private var starts: [String: FaultPath] = [:]
 
-    /// The way to an object; one that was not reached from another is where it begins.
+    /// The path to an object; it starts at the object if no relationship led to it.
     func path(to object: NSManagedObject) -> FaultPath {
         pathFollowed(to: object) ?? start(at: object._state.info.entity.name)
     }
 
-    /// The way by which an object was reached from another.
+    /// The path from another object by which an object was reached.
     func pathFollowed(to object: NSManagedObject) -> FaultPath? {
         object._state.has(.placed) ? paths[object._state.key] : nil
     }
@@ -39,7 +39,7 @@ final class FaultWatch {
         return made
     }
 
-    /// Notes by which relationship an object was reached. A way that gets too long begins anew.
+    /// Notes the relationship by which an object was reached. A path that gets too long starts again at the source.
     func note(_ object: NSManagedObject, from source: NSManagedObject, by relationship: String) {
         use(source)
         let way = path(to: source)
@@ -48,12 +48,12 @@ final class FaultWatch {
         paths[object._state.key] = first.step(relationship)
     }
 
-    /// The program reads an object; if nothing has led to it, a path begins there.
+    /// Starts a path at an object that the program reads, unless a path leads to it.
     func use(_ object: NSManagedObject) {
         if !object._state.has(.placed) { begin(at: object) }
     }
 
-    /// A request has found an object itself.
+    /// Starts a path at an object that a request returned.
     func begin(at object: NSManagedObject) {
         object._state.set(.placed)
         paths[object._state.key] = nil
@@ -61,7 +61,7 @@ final class FaultWatch {
 
     func forgetPaths() { paths = [:] }
 
-    /// Objects were fetched.
+    /// Resets the counts for the entity of fetched objects.
     func beginCounting(from objects: [NSManagedObject]) {
         guard repeatHandler != nil, let first = objects.first else { return }
         counts.begin(at: first._state.info.entity.name)

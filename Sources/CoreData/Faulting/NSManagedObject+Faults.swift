@@ -1,9 +1,9 @@
-// Faults of one object: reading its row for a property, and asking what is still to be read.
+// Fires the fault of one object for a property, and finds out which properties still are faults.
 
 import CoreDataValues
 
 extension NSManagedObject {
-    /// Reads the row of a fault for the sake of one slot, whose name an error carries.
+    /// Fires the fault for one slot, whose name an error carries.
     final func fire(reading slot: Int) {
         if _state.pointee.slow == SlowReason.dormant {
             if _state.has(.unasked) { noteUnseen() }
@@ -17,9 +17,7 @@ extension NSManagedObject {
         context.fire(self, reading: slot)
     }
 
-    /// Whether the row still has to be read from the store.
-
-    /// Whether a to-one's target, or this object to know of it, still has to be read. Reads nothing.
+    /// Whether a to-one's target, or this object itself, still is a fault. Reads nothing.
     final func hasFault(at slot: Int) -> Bool {
         let state = _state
         guard kind(slot) == .toOne else { return state.isFault }

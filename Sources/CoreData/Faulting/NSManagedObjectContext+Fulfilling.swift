@@ -1,4 +1,4 @@
-// Loading faults beforehand, where a read can still throw.
+// Fulfils faults in advance, where a read can still throw.
 
 import CoreDataValues
 import Foundation
@@ -6,10 +6,10 @@ import Foundation
 extension NSManagedObjectContext {
     /// Reads the rows of all faults among the objects, so that their getters cannot fail.
     ///
-    /// One statement a store and tree of entities. Objects that have their values cost nothing. A row that is gone follows
-    /// `shouldDeleteInaccessibleFaults`. Ours, beside Core Data's API: a Swift getter cannot throw.
-    /// - Throws: what the store says; 134060 with the cause (133000) for a row that is gone if `shouldDeleteInaccessibleFaults`
-    ///   is false.
+    /// Takes one statement for each store and root entity. Objects that are no faults cost nothing. Missing rows are
+    /// handled by `shouldDeleteInaccessibleFaults`. Ours, beside Core Data's API: a Swift getter cannot throw.
+    /// - Throws: the store's error; 134060 with the cause (133000) for a missing row if
+    ///   `shouldDeleteInaccessibleFaults` is false.
     public final func fulfill(_ objects: some Sequence<NSManagedObject>) throws {
         checkQueue()
         try throwReadError()
@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
         try throwReadError()
     }
 
-    /// Faults that one statement can read.
+    /// The store and root entity of faults that one statement can read.
     private struct FaultGroup: Hashable {
         let store: UInt16
         let root: EntityIndex

@@ -1,11 +1,11 @@
-// From rows to objects, and from faults to rows.
+// Makes objects of rows, and reads the rows of faults.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The objects of rows, in the rows' order. A registered object keeps its values; a registered fault takes the row.
+    /// Returns the objects of rows, in order. A registered object keeps its values, a registered fault gets the row.
     final func materialize(_ batches: [RowBatch], store: UInt16, asFaults: Bool = true) -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         objects.reserveCapacity(batches.reduce(0) { $0 + $1.count })
@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
         for reference in order { objects.append(made[Int(reference.chunk)][Int(reference.row)]) }
     }
 
-    /// Rows of one chunk: *look up all keys under one lock · make what is missing · enter the new ones under one lock*.
+    /// Materializes rows of one chunk: *look up all keys under one lock · make missing objects · register these*.
     final func materialize(
         _ chunk: RowChunk, _ rows: Range<Int>, store: UInt16, asFaults: Bool,
         into objects: inout ContiguousArray<NSManagedObject>
@@ -89,12 +89,12 @@ extension NSManagedObjectContext {
         for object in fulfilled { wake(object) }
     }
 
-    /// Makes the object of a row: a `birth` has what all rows of a chunk share; it is to `expect` the object and to `retain` for it.
+    /// Makes the object of a row from its chunk's `birth`. The caller calls `expect` before and `retain` afterwards.
     @inline(__always)
     final func make(_ birth: Birth, _ row: UnsafeMutablePointer<UInt64>) -> NSManagedObject {
         let object = birth.makeObject()
         let state = object._state
-        // What an initialiser of a subclass wrote does not count.
+        // Values that a subclass's initialiser wrote do not count.
         if state.pointee.overlay != nil { state.dropOverlay() }
         state.pointee.slow = birth.slow
         state.pointee.identityMap = UnsafeRawPointer(birth.identityMap.toOpaque())
@@ -109,7 +109,7 @@ extension NSManagedObjectContext {
 
     /// What the new objects of one chunk have in common.
     ///
-    /// It holds nothing: it lives no longer than the call that has the chunk, the context and so its model (13 retains a look-up).
+    /// Retains nothing, as its caller holds the chunk, the context and so the model (saves 13 retains a look-up).
     struct Birth {
         private let initializer: ClassInitializer?
         private let description: Unmanaged<NSEntityDescription>
@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
         let store: UInt16
         let slow: UInt32
         let flags: UInt32
-        /// Whether the class wants to know of the first read.
+        /// Whether the class overrides `awakeFromFetch`.
         let wakes: Bool
 
         init(
@@ -152,20 +152,20 @@ extension NSManagedObjectContext {
             return initializer.make(description)
         }
 
-        /// Holds the description for the initialisers of exactly so many objects: each lets go of it once.
+        /// Retains the description once for each initialiser to come, which releases it.
         @inline(__always)
         func expect(_ count: Int) {
             if initializer != nil { coredata_retain(description.toOpaque(), UInt32(count)) }
         }
 
-        /// Lets each of so many new objects hold identityMap and chunk.
+        /// Retains the identity map and the chunk once for each new object.
         @inline(__always)
         func retain(_ count: Int) {
             coredata_retain(identityMap.toOpaque(), UInt32(count))
             coredata_retain(chunk.toOpaque(), UInt32(count))
         }
 
-        /// Goes on to rows of another chunk of the same entity.
+        /// Changes to another chunk of the same entity.
         @inline(__always)
         mutating func move(to other: RowChunk) {
             guard chunk.toOpaque() != Unmanaged.passUnretained(other).toOpaque() else { return }
@@ -174,7 +174,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The object of one row, awake.
+    /// Returns the object of one row, fulfilled.
     final func materialize(
         _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, store: UInt16
     ) -> NSManagedObject {
@@ -194,7 +194,7 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// A fetch never changes the values of an object that has them (8.4). Answers whether a fault was fulfilled.
+    /// Attaches a row to a fault and returns whether it is fulfilled. Never changes values of other objects (8.4).
     final func fulfill(
         _ object: NSManagedObject, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, asFaults: Bool
     ) -> Bool {
@@ -214,7 +214,7 @@ extension NSManagedObjectContext {
         return !asFaults
     }
 
-    /// Calls `awakeFromFetch` with change tracking off.
+    /// Calls `awakeFromFetch` without tracking changes.
     final func wake(_ object: NSManagedObject) {
         object._state.set(.waking)
         writing(as: .waking) { object.awakeFromFetch() }
@@ -223,18 +223,18 @@ extension NSManagedObjectContext {
 
     // MARK: Faults
 
-    /// Gives a fault its row: the one that it has, the coordinator's, or the store's.
+    /// Fulfils a fault from the row that it has, the row cache or the store.
     final func fire(_ object: NSManagedObject, reading slot: Int? = nil) {
         let state = object._state
         if state.pointee.row == nil {
-            // What the coordinator knows is no read of the store.
+            // A row in the cache is no read of the store.
             if state.pointee.number > 0, cachedObject(for: state.key) === object { return }
             noteFault(of: object)
             persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
         }
         guard state.pointee.row != nil || readTogether(object) else {
             do {
-                // Reading fulfils the object and wakes it.
+                // The read fulfils the object and calls `awakeFromFetch`.
                 if try readStored(state.key) == nil { loseRow(of: object, reading: slot) }
             } catch {
                 if readError == nil { readError = CocoaError.unread(object, reading: slot, cause: error) }
@@ -246,8 +246,8 @@ extension NSManagedObjectContext {
         if !state.info.classBinding.sleepsThroughFetch { wake(object) }
     }
 
-    /// The row of a fault is gone: the object reads as empty and is dropped at the next save (4.12), or stays a fault, and every
-    /// read of it is an error.
+    /// Handles a fault whose row is gone: the object reads as empty and is deleted by the next save (4.12), or it stays
+    /// a fault and every read of it is an error.
     final func loseRow(of object: NSManagedObject, reading slot: Int? = nil) {
         let property = slot.flatMap { object._state.info.description(ofSlot: $0) }
         guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
@@ -264,13 +264,13 @@ extension NSManagedObjectContext {
         tracker.unpropagated.append(object)
     }
 
-    /// The object of one row, from the coordinator's row cache or from the store; nil when there is none.
+    /// Returns the object of one row from the row cache or the store, nil if there is no row.
     final func read(_ key: ObjectKey) throws -> NSManagedObject? {
         if key.number > 0, let object = cachedObject(for: key) { return object }
         return try readStored(key)
     }
 
-    /// The same past the row cache.
+    /// Returns the object of one row from the store, past the row cache.
     private final func readStored(_ key: ObjectKey) throws -> NSManagedObject? {
         guard key.number > 0, key.store != 0 else { return try readUnsaved(key) }
         guard let store = try storedRows(of: key.store) else { return nil }
@@ -324,12 +324,12 @@ extension NSManagedObjectContext {
             cache?.add(batch, store: owner.store, since: ticket)
             return .more
         }
-        // An owner that only the parent holds has no store, its members may have one: they are named by their own keys.
+        // An owner that only the parent has is in no store, but its members may be: they keep their own keys.
         guard owner.store == 0 else { return .rows(batches) }
         return .keys(ContiguousArray(materialize(batches, store: 0).map { $0._state.key }))
     }
 
-    /// Throws the error that a read inside a getter left, once.
+    /// Throws the error of an earlier read in a getter, once.
     final func throwReadError() throws {
         guard let error = readError else { return }
         readError = nil

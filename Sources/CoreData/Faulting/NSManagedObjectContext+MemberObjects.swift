@@ -1,10 +1,10 @@
-// From the rows of one owner's members to objects.
+// Makes objects of the rows of one owner's members.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The objects of an owner's rows, which may lie scattered over chunks of one tree of entities.
+    /// Returns the objects of an owner's members, whose rows may be in several chunks of one root entity.
     final func materialize(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
         let count = slices.count
         var objects: [NSManagedObject] = []
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// Appends the objects that were found and makes those that were not.
+    /// Appends the objects that were found and makes the missing ones.
     private func make(
         _ slices: MemberSlices, _ found: UnsafeMutablePointer<Unmanaged<NSManagedObject>?>,
         _ numbers: UnsafeMutablePointer<Int64>, entity: EntityIndex, store: UInt16,

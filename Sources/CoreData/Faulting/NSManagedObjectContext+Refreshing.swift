@@ -1,17 +1,17 @@
-// Bringing objects up to date: one, all, or those that a fetch finds again.
+// Refreshes one object, all objects, or those that a fetch finds again.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Brings an object up to date: with `mergeChanges` its changes stay on top of the row read anew, without it they are dropped
-    /// and the object becomes a fault. An object that was never saved stays as it is.
+    /// Refreshes an object: with `mergeChanges` its row is read again below its changes, without it the changes are
+    /// dropped and the object becomes a fault. Objects that were never saved stay as they are.
     ///
-    /// What is dropped are the object's own values and targets; their other sides follow. That objects joined or left a to-many
-    /// which has an inverse is their change as well and stays. Where the row leads to an object whose deletion is pending, the
-    /// delete rule is applied anew when pending changes are processed, so that nothing saved leads nowhere.
+    /// The object's own values and targets are dropped, with the inverses. A to-many with an inverse keeps added and
+    /// removed members, which are the members' changes too. Where the row points at an object whose deletion is
+    /// pending, processing pending changes applies the delete rule again, so that no saved row points at a missing one.
     ///
-    /// A row that the coordinator knows counts as up to date unless it is older than `stalenessInterval`.
+    /// A row in the row cache counts as current unless it is older than `stalenessInterval`.
     public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
         let state = object._state
@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Puts the changes of objects on rows read anew; a pending deletion applies its rules to what leads there now.
+    /// Reads the rows of changed objects again; pending deletions apply their rules to what points at the objects now.
     private func renewBelowChanges(_ objects: ContiguousArray<NSManagedObject>) {
         readRowsAgain(objects.filter { !$0._state.has(.deleted) })
         renewDeletions(of: objects.filter { $0._state.has(.deleted) && !$0.isLost })
@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads the rows of objects anew, below their changes. All let go of theirs first, so that they are read together.
+    /// Reads the rows of objects again, below their changes. Detaches all rows first, so that one statement reads them.
     final func readRowsAgain(_ objects: ContiguousArray<NSManagedObject>) {
         let former = objects.map { object in
             defer {
@@ -76,8 +76,8 @@ extension NSManagedObjectContext {
         if !wasFault { object.didTurnIntoFault() }
     }
 
-    /// Refreshes every object, keeping changes: changed ones stay loaded, all others become faults. One notification tells of
-    /// them all, after one that tells of the changes which were still to be processed.
+    /// Refreshes all objects and keeps changes: changed objects stay loaded, all others become faults. Posts one
+    /// notification for all of them, after one for changes that were still to be processed.
     public final func refreshAllObjects() {
         checkQueue()
         processChanges()
@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
         processChanges()
     }
 
-    /// Tells an object that its changes lie on another row now; what it writes then is no change.
+    /// Calls `awake(fromSnapshotEvents:)` on an object whose row was replaced, without tracking changes.
     final func wakeRefreshed(_ object: NSManagedObject) {
         guard !object._state.isFault, !object._state.has(.inaccessible) else { return }
         writing(as: .waking) { object.awake(fromSnapshotEvents: .refresh) }
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
 
     // MARK: Objects that a fetch finds again
 
-    /// Gives objects that were here before the rows of a fetch (`shouldRefreshRefetchedObjects`).
+    /// Gives the rows of a fetch to objects that were registered before (`shouldRefreshRefetchedObjects`).
     final func renew(_ batch: RowBatch, store: UInt16) {
         for chunk in batch.chunks {
             for index in 0..<chunk.count {
@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Puts an object on another row, below its changes.
+    /// Replaces the row of an object below its changes.
     final func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
         let state = object._state
         guard !state.has([.deleted, .gone]), let read = object.lastRead else { return }
@@ -143,13 +143,13 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Reads to-manys without changes anew when they are asked for. Rows tell when they were read, bare keys do not.
+    /// Makes unchanged to-manys faults. Rows know when they were read, bare keys do not.
     fileprivate final func forgetUnchangedMembers() {
         forEachStoredToMany { _, members in if !members.isChanged { members.becomeFault() } }
     }
 
-    /// Takes this object away from targets that the new row brings and its changes have left behind: as its changes lie on top,
-    /// it is from there that it was moved. No change of the program's: an undo of the move leaves it in none of them.
+    /// Removes this object from the inverses of targets that the new row brings but its changes replace: it was moved
+    /// away from there. This is no change by the program: undoing the move does not restore these inverses.
     final func leaveNewTargets(since former: RowSnapshot) {
         guard let overlay = _state.overlay, !_state.isFault, !_state.has([.deleted, .inaccessible]),
             let context = managedObjectContext

@@ -1,16 +1,16 @@
-// What a context asks of its coordinator's row cache, and which objects it keeps.
+// How a context uses the row cache, and which objects it retains.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The cache that this context's reads fill and ask; nil for a child context, whose rows come from its parent, and for a pinned one,
-    /// whose rows may be old.
+    /// The row cache for this context's reads; nil for a child context, whose rows come from its parent, and for a
+    /// pinned one, whose rows may be old.
     final var rowCache: RowCache? { readsElsewhere ? nil : requiredCoordinator.rowCache }
 
-    /// The object of a row that the coordinator knows; nil when the store must be asked: the row is not known, or too old, or
-    /// a merge is going on, which looks at what the store has now.
+    /// Returns the object of a cached row, nil if the store must be asked: the row is not cached or too old, or a merge
+    /// is running, which needs the store's current rows.
     final func cachedObject(for key: ObjectKey) -> NSManagedObject? {
         guard stalenessInterval != 0, saveMemory == nil, let cache = rowCache,
             let found = cache.row(for: key, within: stalenessInterval)
@@ -19,10 +19,10 @@ extension NSManagedObjectContext {
         return materialize(found.chunk, found.chunk.row(found.row), store: key.store)
     }
 
-    /// Whether the context retains every object that it has; false at first.
+    /// Whether the context retains every registered object; false by default.
     ///
-    /// Otherwise it retains only objects with unsaved changes, and all others are let go when nobody else holds them. Turning it
-    /// off, and `reset()`, let them go at once.
+    /// Otherwise it retains only objects with unsaved changes, and others are deallocated when nothing else retains
+    /// them. Setting it to false, and `reset()`, release them at once.
     public final var retainsRegisteredObjects: Bool {
         get { keepsObjects }
         set {
@@ -34,14 +34,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Objects that have no row any more are not retained.
+    /// Stops retaining objects that have no rows any more.
     final func letGo(_ objects: ContiguousArray<NSManagedObject>) {
         for object in objects { identityMap?.kept?.remove(object) }
     }
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Rows that were changed elsewhere are read anew.
+    /// Drops cached rows that were changed elsewhere.
     final func forgetRows(of payload: ChangePayload) {
         if payload.invalidatesAll { return rowCache.removeAll() }
         rowCache.forget(payload.inserted + payload.updated + payload.deleted)

@@ -1,12 +1,12 @@
-// Refusing faults: reads that nobody expected are answered, and told.
+// Refusing faults: unexpected reads are answered and reported.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Whether every fault that is fired is unexpected: it is answered, and told to `unexpectedFaultHandler`. False at first.
+    /// Whether every fired fault is unexpected: answered, and reported to `unexpectedFaultHandler`. False by default.
     ///
-    /// A fault whose row is in memory reads nothing and is never told. For single requests see `NSFetchRequest.refusesFaults`.
+    /// A fault with a row in memory reads nothing and is not reported. See also `NSFetchRequest.refusesFaults`.
     public final var refusesFaults: Bool {
         get { faultWatch?.refusesAll ?? false }
         set {
@@ -15,17 +15,17 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Told of each unexpected fault, on the context's queue, before it is read. Without one a warning goes to standard error.
+    /// Called for each unexpected fault, on the context's queue, before the read. Without it a warning is printed.
     public final var unexpectedFaultHandler: ((UnexpectedFault) -> Void)? {
         get { faultWatch?.handler }
         set { requiredFaultWatch.handler = newValue }
     }
 
-    /// Runs a block in which no fault should be fired. The reads are answered all the same.
+    /// Runs a block in which no fault should fire. Faults are answered all the same.
     ///
-    /// The objects that are here are marked when the block begins and ends, a pass over all of them.
+    /// Marks the registered objects when it begins and ends, a pass over all of them.
     ///
-    /// - Throws: what the block throws; else, if faults were fired, one 134060 with all of them under
+    /// - Throws: what the block throws; else, if faults fired, one 134060 with all of them under
     ///   `UnexpectedFaultsErrorKey` (`CocoaError.unexpectedFaults`).
     public final func withoutFaulting<Result>(_ body: () throws -> Result) throws -> Result {
         let watch = requiredFaultWatch
@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
         return result
     }
 
-    /// Marks all objects that are here when tracing begins, so that what is read through them is noted; ends that with it.
+    /// Starts or stops tracing as the watch needs it. Marks all registered objects, so that reads are noted.
     final func lookWhetherTracing() {
         let wasTracing = isTracing
         isTracing = faultWatch?.traces ?? false
@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
         return made
     }
 
-    /// Marks objects, whose faults are unexpected from now on.
+    /// Marks objects whose faults are unexpected from now on.
     final func watch(_ objects: [NSManagedObject]) {
         for object in objects {
             object._state.set(.watched)
@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Marks objects that a request has found while every fault is told: paths begin at them.
+    /// Marks objects that a request returned while all objects are traced: paths start at them.
     final func trace(_ objects: [NSManagedObject]) {
         faultWatch?.beginCounting(from: objects)
         for object in objects where !object._state.has(.watched) {
@@ -80,9 +80,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Marks what is reached from a watched object, or from any while every fault is told, and remembers how it was reached.
+    /// Marks an object reached from a watched one, or from any while all are traced, and notes the relationship.
     ///
-    /// Where a path begins is reached from nowhere, unless it has become a fault.
+    /// While tracing, an object that is noted already keeps its path or start unless it has no row.
     final func noteReach(_ object: NSManagedObject, from source: NSManagedObject, by relationship: ResolvedRelationship)
     {
         if source._state.has(.watched) {
@@ -96,9 +96,9 @@ extension NSManagedObjectContext {
         requiredFaultWatch.note(object, from: source, by: relationship.name)
     }
 
-    /// Tells of a read of an object's row, or of the members of a to-many, if it is unexpected.
+    /// Reports a read of an object's row, or of the members of a to-many, if it is unexpected.
     ///
-    /// Whatever the program asks of this context inside the handler is not told again.
+    /// Faults that the handler itself fires in this context are not reported.
     final func noteFault(of object: NSManagedObject, toMany index: Int? = nil) {
         let isWatched = object._state.has(.watched)
         guard faultWatch != nil || isWatched else { return }
@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
             prefetchEntityName: path?.entity)
     }
 
-    /// What would have to be prefetched; nil for the row of an object that was reached from no other.
+    /// The path to prefetch; nil for the row of an object that no relationship led to.
     private func pathToFault(of object: NSManagedObject, _ relationship: String?) -> FaultPath? {
         let watch = requiredFaultWatch
         if let relationship { return watch.path(to: object).step(relationship) }

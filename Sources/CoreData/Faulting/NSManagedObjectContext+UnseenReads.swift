@@ -1,12 +1,12 @@
-// Rows that are read without the program's seeing them: for a delete rule, a write or a save.
+// Rows that are read without the program seeing them: for a delete rule, a write or a save.
 //
-// They are no excuse for losing another writer's change: the save compares the version that the program has last read, whether or not
-// it has held the object since. What it has let go of is remembered by the identity map (`VersionTable`).
+// They must not hide another writer's change: the save compares the version that the program last read, even if the
+// object was deallocated since. The identity map remembers that version (`VersionTable`).
 
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Reads rows for the context's own sake.
+    /// Reads rows that the program does not see.
     final func unseen<Result>(_ body: () throws -> Result) rethrows -> Result {
         let former = readsUnseen
         readsUnseen = true
@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
         return try body()
     }
 
-    /// Runs code of the program's in the middle of that.
+    /// Runs the program's code during such reads; what it reads counts as seen.
     final func seen(_ body: () -> Void) {
         let former = readsUnseen
         readsUnseen = false
@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Reads the row of a fault that is about to be written or removed.
+    /// Fires the fault of an object that is about to be written or deleted.
     @inline(never)
     final func fireUnseen(writing slot: Int? = nil) {
         guard let context = managedObjectContext else { return fire() }
@@ -32,7 +32,7 @@ extension NSManagedObject {
         if slot != nil { noteMissed() }
     }
 
-    /// Says of a fault whose row came unasked what it is read for now.
+    /// Marks a fault whose row came with others' as unseen, if the context fires it for its own use.
     @inline(never)
     final func noteUnseen() {
         if managedObjectContext?.readsUnseen == true { _state.set(.unseen) }
@@ -47,7 +47,7 @@ extension UnsafeMutablePointer<ObjectState> {
         return row.version(info.layout)
     }
 
-    /// Makes an object that has no changes any more a fault again, if the program has not seen its row.
+    /// Makes an object without changes a fault again if the program has not seen its row.
     @inline(__always)
     func leaveUnseenRow() { if has(.unseen) { detachRow(keepsVersion: true) } }
 }

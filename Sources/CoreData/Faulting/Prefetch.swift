@@ -1,26 +1,26 @@
-// Reading relationships of many objects beforehand: one statement a relationship.
+// Prefetches relationships of many objects, one statement for each.
 
 import CoreDataValues
 import Foundation
 
-/// Fills relationships of the objects of a fetch, level by level.
+/// Prefetches relationships of fetched objects, level by level.
 ///
-/// The objects of a level stay alive until the next one is read. Below the first they may go then, as nothing clean holds
-/// its members (I-4); what was read for them lies with their rows and is given to them when they are made again.
+/// The objects of a level are retained until the next one is read. Below the first they may then be deallocated, as no
+/// unchanged object retains its members (I-4); what was read for them stays with their rows until they are made again.
 struct Prefetch {
     let context: NSManagedObjectContext
-    /// Whether the objects are probably all of their entity.
+    /// Whether the fetched objects are probably all of their entity.
     let isEverything: Bool
     private typealias Objects = ContiguousArray<NSManagedObject>
 
-    /// - Throws: what the stores say.
+    /// - Throws: the stores' errors.
     func run(_ steps: [PrefetchStep], _ objects: [NSManagedObject]) throws {
         do {
             _ = try fill(steps, Objects(objects), isNested: false)
         } catch { throw CocoaError.reading(error) }
     }
 
-    /// - Parameter isNested: whether the sources may be made again from rows, which then need the answer.
+    /// - Parameter isNested: whether the sources may be materialized again and then need the returned level.
     private func fill(_ steps: [PrefetchStep], _ sources: Objects, isNested: Bool) throws -> PrefetchedLevel? {
         guard !steps.isEmpty, !sources.isEmpty else { return nil }
         let level = PrefetchedLevel(readAt: context.rowTime)
@@ -72,7 +72,7 @@ struct Prefetch {
         return known
     }
 
-    /// The members of owners in one store, in the owners' order.
+    /// Reads the members of owners in one store, in the owners' order.
     private func read(
         _ relationship: ResolvedRelationship, of owners: [Int64], in store: UInt16, _ areAll: Bool
     ) throws -> ContiguousArray<MemberSlices> {
@@ -123,13 +123,13 @@ struct Prefetch {
     }
 }
 
-/// The targets that a to-one of many sources leads to.
+/// The targets of one to-one of many sources.
 private struct TargetSearch {
     let context: NSManagedObjectContext
     let slot: Int
-    /// What can be made of rows.
+    /// Rows from which targets can be materialized again.
     let rows: TargetRows
-    /// Every target, held until the level is read.
+    /// All targets, retained until the next level is read.
     private(set) var reached: ContiguousArray<NSManagedObject> = []
     private var byName: [TargetRows.Name: NSManagedObject] = [:]
     private var unread: [TargetRows.Name: ObjectKey] = [:]
@@ -163,14 +163,14 @@ private struct TargetSearch {
         if target.lacksRow, target._state.has(.persistent) { unread[name(key)] = key } else { note(target, key) }
     }
 
-    /// Notes the row that a target has.
+    /// Notes a target's row if it has one.
     private func note(_ target: NSManagedObject, _ key: ObjectKey) {
         guard let row = target._state.pointee.row, let chunk = target._state.chunk else { return }
         let place = (row - chunk.row(0)) / chunk.layout.stride
         rows.rows[name(key)] = TargetRows.Place(chunk: chunk, row: place)
     }
 
-    /// Reads the rows that are missing: one statement a store.
+    /// Reads the missing rows with one statement for each store.
     mutating func read(root: EntityIndex) throws {
         for (store, names) in Dictionary(grouping: unread.keys, by: \.store) {
             guard let stored = try context.storedRows(of: store) else { continue }
@@ -190,7 +190,7 @@ private struct TargetSearch {
         }
     }
 
-    /// Gives a source its target where it may hold it, else the rows to make it of.
+    /// Caches a source's target if no cycle can result, else gives it the rows to materialize the target from.
     func give(_ targets: PrefetchedTargets, to source: NSManagedObject) {
         let state = source._state
         if let overlay = state.overlay, overlay.isPresent(slot) { return }
@@ -204,7 +204,7 @@ private struct TargetSearch {
 }
 
 extension NSManagedObject {
-    /// The key of a to-one's target as the row in memory has it; fires no fault.
+    /// The key of a to-one's target in the attached row; fires no fault.
     fileprivate final func rowTargetKey(at slot: Int) -> ObjectKey? {
         guard let row = _state.pointee.row, row.isPresent(slot) else { return nil }
         let key = ObjectKey(
@@ -216,14 +216,14 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// The keys of members whose owner only the parent holds: it has no store, they may have one.
+    /// The keys of members whose owner only the parent has: it is in no store, but they may be.
     fileprivate final func unsavedKeys(_ slices: MemberSlices) -> ContiguousArray<ObjectKey> {
         ContiguousArray(materialize(slices, store: 0).map(\._state.key))
     }
 
-    /// Gives objects that were made again what was read beforehand for them. What they know by themselves stays.
+    /// Gives prefetched levels to objects that were materialized again. Members that they have read themselves stay.
     ///
-    /// - Parameter row: the row that was read beforehand for an object; it may stand on a newer one.
+    /// - Parameter row: the row that was prefetched for an object at an index; the object may have a newer one.
     final func hand(
         _ levels: [PrefetchedLevel], to objects: ContiguousArray<NSManagedObject>,
         read row: (Int) -> UnsafeMutablePointer<UInt64>

@@ -1,16 +1,16 @@
-// The key paths of a fetch request as relationships to read beforehand.
+// The prefetch key paths of a fetch request as relationships.
 
 import CoreDataValues
 import Foundation
 
-/// A relationship that a fetch reads beforehand, and the steps that begin at its targets.
+/// A relationship to prefetch, and the steps from its targets.
 struct PrefetchStep {
     let relationship: ResolvedRelationship
     var beyond: [PrefetchStep] = []
 
-    /// The steps of key paths. What paths have in common is one step.
+    /// The steps of key paths. Steps that key paths share are merged.
     ///
-    /// - Throws: 134060 for a path that is no chain of relationships.
+    /// - Throws: 134060 for a key path that is no chain of relationships.
     static func steps(_ keyPaths: [String], from entity: Entity, in schema: Schema) throws -> [PrefetchStep] {
         var steps: [PrefetchStep] = []
         for keyPath in keyPaths { add(try relationships(keyPath, from: entity, in: schema)[...], to: &steps) }

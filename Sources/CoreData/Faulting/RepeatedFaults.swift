@@ -1,9 +1,9 @@
-// Faults that are fired one after the other, where one statement could have read them all.
+// Faults that fired one after the other, where one statement could have read all of them.
 
 import CoreDataValues
 import Foundation
 
-/// Faults of one kind that objects of one fetch fired one by one: what to prefetch so that they need not be.
+/// Faults of one kind that objects of one fetch fired one by one, and what to prefetch instead.
 ///
 /// Ours, beside Core Data's API.
 public struct RepeatedFaults: Sendable, Hashable, CustomStringConvertible {
@@ -11,10 +11,10 @@ public struct RepeatedFaults: Sendable, Hashable, CustomStringConvertible {
     public let entityName: String
     /// The to-many whose members were read; nil for the objects' own rows.
     public let relationshipName: String?
-    /// Belongs in `relationshipKeyPathsForPrefetching` of a fetch of `prefetchEntityName`; nil where no relationship led to the objects.
+    /// Belongs in `relationshipKeyPathsForPrefetching` of a fetch of `prefetchEntityName`; nil without a path.
     public let prefetchKeyPath: String?
     public let prefetchEntityName: String?
-    /// How many statements have read them so far.
+    /// How many statements have read such faults so far.
     public let count: Int
 
     public var description: String {
@@ -26,11 +26,11 @@ public struct RepeatedFaults: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension NSManagedObjectContext {
-    /// Told when ten faults of one kind were read one by one since the objects were fetched that led to them, and again at each tenfold, on
-    /// the context's queue. Faults that one statement reads together count once; what one more prefetched key path would read is named.
+    /// Called on the context's queue when ten faults of one kind were read one by one since a fetch that led to them,
+    /// and at each tenfold. Faults read together count once; the report names one more key path to prefetch.
     ///
-    /// While it is set, the context follows how objects are reached, as it does for `refusesFaults`. The launch argument
-    /// `-com.apple.CoreData.SQLDebug 1` has every context write these reports to the log.
+    /// While it is set, the context follows how objects are reached, as for `refusesFaults`. The launch argument
+    /// `-com.apple.CoreData.SQLDebug 1` makes every context write these reports to the log.
     public final var repeatedFaultHandler: ((RepeatedFaults) -> Void)? {
         get { faultWatch?.repeatHandler }
         set {
@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Writes the reports to the log, where the program was launched so.
+    /// Writes the reports to the log, if a launch argument asks for it.
     @inline(never)
     final func logRepeatedFaults() { repeatedFaultHandler = { SQLLog.write("annotation: \($0)") } }
 }

@@ -1,22 +1,22 @@
-// A read that went to the store where none was expected.
+// A read of the store where none was expected.
 
 import CoreDataValues
 import Foundation
 
-/// The faults that a block or a program did not expect, as `[UnexpectedFault]`, in the userInfo of the error of `withoutFaulting`.
+/// The key of the unexpected faults, `[UnexpectedFault]`, in the userInfo of the error of `withoutFaulting`.
 public let UnexpectedFaultsErrorKey: String = "OpenCoreDataUnexpectedFaults"
 
-/// One fault that was fired where none was expected: which object was read, and what to prefetch so that it need not be.
+/// A fault that fired where none was expected: the object that was read, and what to prefetch instead.
 ///
 /// Ours, beside Core Data's API.
 public struct UnexpectedFault: Sendable, CustomStringConvertible {
     /// The entity of the object that was read.
     public let entityName: String
     public let objectID: NSManagedObjectID
-    /// The to-many whose members were read; nil when it was the object's own row.
+    /// The to-many whose members were read; nil if it was the object's own row.
     public let relationshipName: String?
-    /// Belongs in `relationshipKeyPathsForPrefetching` of a fetch of `prefetchEntityName`. nil when the object was reached by no
-    /// relationship: fetch it with its property values, or give it to `fulfill(_:)`.
+    /// The value for `relationshipKeyPathsForPrefetching` of a fetch of `prefetchEntityName`. nil if no relationship
+    /// led to the object: fetch it with its property values, or give it to `fulfill(_:)`.
     public let prefetchKeyPath: String?
     /// The entity whose fetch can prefetch it.
     public let prefetchEntityName: String?
@@ -30,17 +30,17 @@ public struct UnexpectedFault: Sendable, CustomStringConvertible {
     }
 }
 
-/// What was read, for sentences.
+/// The name of a fault in sentences.
 func faultName(_ entity: String, _ relationship: String?) -> String { relationship.map { "\(entity).\($0)" } ?? entity }
 
-/// What to do about a fault that a fetch could have prefetched; nil for one that none could.
+/// The advice for a fault that a fetch could have prefetched; nil for other faults.
 func prefetching(_ keyPath: String?, _ entity: String?) -> String? {
     guard let keyPath, let entity else { return nil }
     return "prefetch \"\(keyPath)\" with \(entity)"
 }
 
 extension CocoaError {
-    /// The faults that were fired in a block of `withoutFaulting`; empty for other errors.
+    /// The faults that fired in a block of `withoutFaulting`; empty for other errors.
     public var unexpectedFaults: [UnexpectedFault] { userInfo[UnexpectedFaultsErrorKey] as? [UnexpectedFault] ?? [] }
 
     static func unexpected(_ faults: [UnexpectedFault]) -> CocoaError {

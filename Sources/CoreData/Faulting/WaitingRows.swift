@@ -1,20 +1,20 @@
-// Faults that stand beside each other: firing one reads the rows of all in the same statement.
+// Sibling faults: firing one reads the rows of all in one statement.
 
 import CoreDataValues
 
-/// Rows that came with the target of a to-one, for targets of the same rows that are not in memory yet.
+/// Rows that were read with the target of a to-one, for sibling targets that are not in memory yet.
 struct WaitingRows {
     typealias Entry = (number: Int64, chunk: RowChunk, row: Int)
 
-    /// The rows whose targets these are; held, so that no other chunk takes its address.
+    /// The chunk whose rows point at these targets; retained, so that no other chunk gets its address.
     let source: RowChunk
     let slot: Int
     let root: EntityIndex
-    /// The context's `rowTime` when they were read: later on they may be old.
+    /// The context's `rowTime` when they were read: after a change of it they may be old.
     let time: Int
-    /// By number.
+    /// Sorted by number.
     let entries: [Entry]
-    /// How many sets a context keeps.
+    /// How many of these a context keeps.
     static var limit: Int { 4 }
 
     func entry(_ number: Int64) -> Entry? {
@@ -28,19 +28,19 @@ struct WaitingRows {
     }
 }
 
-/// Faults that came one by one, and are siblings until one of them is read: what comes later stands beside others.
+/// The chunk of siblings that faults made one by one still join, until one of them is read.
 struct OpenSiblings {
     let store: UInt16
     let root: EntityIndex
     let chunk: RowChunk
 }
 
-// A fault without a row may hold a chunk that names its siblings: a chunk without cells, whose keys they are, or the chunk of
-// the row it was reached from, in which `targetSlot` names them. Chunks hold no objects, so this forms no cycle (I-4).
+// A fault without a row may retain a chunk that names its siblings: one without cells that lists their keys, or that of
+// the row which led to the fault, with their keys at `targetSlot`. Chunks retain no objects, so no cycle forms (I-4).
 extension NSManagedObjectContext {
     // MARK: Making
 
-    /// Makes faults siblings that were found together, at most `size` at a time. Objects that have a row are left out.
+    /// Makes faults that were found together siblings, in groups of at most `size`. Leaves out objects with a row.
     final func join(_ objects: borrowing ContiguousArray<NSManagedObject>, _ size: Int = RowChunk.maximumCount) {
         var group: ContiguousArray<NSManagedObject> = []
         for index in objects.indices where objects[index]._state.mayJoin {
@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
         for object in group { add(object, chunk) }
     }
 
-    /// Makes a fault the sibling of those of its tree that came by themselves as it does, up to 256, as long as none was read.
+    /// Makes a fault the sibling of others of its root entity that were made singly: up to 256, until one is read.
     final func joinOthers(_ object: NSManagedObject) {
         let state = object._state
         guard state.mayJoin else { return }
@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
         state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
     }
 
-    /// The objects of keys; those that are faults become siblings.
+    /// Returns the objects of keys; those that are faults become siblings.
     final func objects(for keys: ContiguousArray<ObjectKey>) -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         objects.reserveCapacity(keys.count)
@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
         return Array(objects)
     }
 
-    /// Appends the objects of rows of one entity, which are looked up together.
+    /// Appends the objects of consecutive keys of one entity, looked up together.
     private func find(
         _ keys: ContiguousArray<ObjectKey>, _ places: Range<Int>, into objects: inout ContiguousArray<NSManagedObject>
     ) {
@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The object for a to-one's target that is not in memory: from a row that waits for it, or a fault.
+    /// Makes the object for a to-one's target that is not in memory, from a waiting row or as a fault.
     final func newTarget(_ key: ObjectKey, of source: NSManagedObject, _ slot: Int) -> NSManagedObject {
         guard let chunk = source._state.chunk else { return newFault(for: key) }
         let object: NSManagedObject
@@ -150,7 +150,7 @@ extension NSManagedObjectContext {
 
     // MARK: Firing
 
-    /// Reads the rows of a fault and of its siblings. False when it has none, or when its own row did not come that way.
+    /// Reads the rows of a fault and its siblings. False if it has none, or if its own row was not among them.
     final func readTogether(_ object: NSManagedObject) -> Bool {
         let state = object._state
         guard readsFaultsTogether, let siblings = state.chunk, let store = rows(of: state.pointee.store) else {
@@ -173,14 +173,14 @@ extension NSManagedObjectContext {
                 return .more
             }
         } catch {
-            // A row beside it may be the unreadable one: its own is asked for alone, and says what is wrong.
+            // A sibling's row may be the unreadable one. The fault's own row is read alone then.
             return withExtendedLifetime(wanted) { state.pointee.row != nil }
         }
         if !waiting.isEmpty { keep(waiting, siblings, beside: object, Int(wanted.slot)) }
         return withExtendedLifetime(wanted) { state.pointee.row != nil }
     }
 
-    /// What one statement is to read: the objects are held until it has.
+    /// The rows that one statement is to read, and their objects, retained until then.
     private struct Wanted {
         var numbers: [Int64] = []
         var objects: ContiguousArray<NSManagedObject> = []
@@ -211,7 +211,7 @@ extension NSManagedObjectContext {
         return numbers
     }
 
-    /// Those of the numbers whose objects are faults without a row, and if asked for those that have no object.
+    /// The keys whose objects are faults without a row and, with `includesMissing`, those without an object.
     private func unread(
         _ numbers: ContiguousArray<Int64>, beside object: NSManagedObject, includesMissing: Bool
     ) -> Wanted {
@@ -237,7 +237,7 @@ extension NSManagedObjectContext {
         return wanted
     }
 
-    /// Gives rows to the faults that are here; the others wait.
+    /// Attaches rows to registered faults; the other rows wait.
     private func fill(from chunk: RowChunk, store: UInt16, _ waiting: inout [WaitingRows.Entry]) {
         let count = chunk.count
         guard count > 0, chunk.row(0).key(chunk.layout) > 0 else { return }
@@ -258,10 +258,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Gives a fault its row; it stays a fault, which wakes at its first read.
+    /// Attaches a row to a fault; it stays a fault until its first read.
     private func fill(_ object: NSManagedObject, _ chunk: RowChunk, _ row: Row, _ sleep: UInt32) {
         let state = object._state
-        // The entity of a fault made from a key is a hint, and an object cannot change its own.
+        // The entity of a fault made from a key is a hint, and an object cannot change its entity.
         guard state.isFault, state.pointee.row == nil, state.pointee.entity == chunk.layout.entity.rawValue else {
             return
         }
@@ -270,7 +270,7 @@ extension NSManagedObjectContext {
         state.pointee.slow |= sleep
     }
 
-    /// How a fault sleeps whose row is here.
+    /// The `SlowReason` of a fault with a row.
     private func sleep(_ entity: EntityIndex) -> UInt32 {
         runtime.infos[entity.value].classBinding.sleepsThroughFetch ? SlowReason.dormant : SlowReason.fault
     }
@@ -288,7 +288,7 @@ extension NSManagedObjectContext {
 }
 
 extension UnsafeMutablePointer<ObjectState> {
-    /// A fault that has neither a row nor siblings.
+    /// Whether this is a fault with neither a row nor siblings.
     fileprivate var mayJoin: Bool {
         isFault && pointee.row == nil && pointee.chunk == nil && pointee.number > 0 && pointee.store != 0
     }

@@ -1,18 +1,18 @@
-// What a fetch of dictionaries asks a store for, and what each entry of a dictionary is made of.
+// The columns that a fetch of dictionaries asks a store for, and the entries made of them.
 
 import CoreDataFoundation
 import CoreDataValues
 import enum CoreDataValues.Expression
 import Foundation
 
-/// The columns of a fetch of dictionaries and the entries that are made of them. All dictionaries of a result share one.
+/// The columns of a fetch of dictionaries and the entries made of them. All dictionaries of a result share one.
 final class DictionaryForm: Sendable {
-    /// What one entry is made of.
+    /// The source of one entry.
     enum Entry: Sendable {
-        /// A column, as values of a type; undefined for the column's own.
+        /// A column index and the type of the entry's values; undefined for the column's own type.
         case column(Int, NSAttributeType)
         case transformable(Int, Attribute)
-        /// Its leaves begin at a column, in the order of its slots.
+        /// A composite attribute and the index of its first column; the columns follow the order of its slots.
         case composite(CompositePlace, Int)
     }
     let entity: Entity
@@ -21,8 +21,8 @@ final class DictionaryForm: Sendable {
     /// The names of the entries, in the order in which they were asked for.
     let names: [String]
 
-    /// - Parameter properties: texts, property descriptions and Swift key paths; nil for all attributes that a store keeps.
-    /// - Throws: 134060 for what is no property.
+    /// - Parameter properties: texts, property descriptions and Swift key paths; nil for all stored attributes.
+    /// - Throws: 134060 for a value that names no property.
     init(_ properties: [Any]?, _ info: EntityInfo, _ context: NSManagedObjectContext) throws {
         var maker = DictionaryFormMaker(info, context)
         for property in properties ?? info.entity.storedAttributes { try maker.add(property) }
@@ -34,7 +34,7 @@ final class DictionaryForm: Sendable {
 }
 
 extension Entity {
-    /// The names of the attributes that a store keeps, composites as wholes, those of the farthest ancestor first.
+    /// The names of the stored attributes, composites as one, ancestors' first.
     fileprivate var storedAttributes: [String] {
         var names: [String] = []
         var known: Set<String> = []
@@ -47,12 +47,12 @@ extension Entity {
     }
 }
 
-/// *name · expression · type*, entry by entry.
+/// Makes entries one by one: *name · expression · type*.
 private struct DictionaryFormMaker {
     private(set) var columns: [ValueProjection.Column] = []
     private(set) var entries: [String: DictionaryForm.Entry] = [:]
     private(set) var names: [String] = []
-    /// What each name stands for: a description, or nothing for a property.
+    /// The description that each name stands for, nil for a property.
     private var meanings: [String: NSExpressionDescription?] = [:]
     private let info: EntityInfo
     private let context: NSManagedObjectContext
@@ -86,7 +86,7 @@ private struct DictionaryFormMaker {
         }
     }
 
-    /// - Throws: 134060 for a name that stands for something else already.
+    /// - Throws: 134060 for a name that already stands for something else.
     private mutating func note(_ name: String, _ meaning: NSExpressionDescription?) throws {
         guard let known = meanings.updateValue(meaning, forKey: name), known !== meaning else { return }
         throw CocoaError.coreData(
@@ -127,7 +127,7 @@ private struct DictionaryFormMaker {
         }
     }
 
-    /// False for a name that is there already: to ask twice is to ask once.
+    /// Adds an entry unless one of that name exists; then returns false, as asking twice is no error.
     private mutating func add(_ name: String, _ entry: DictionaryForm.Entry) -> Bool {
         guard entries[name] == nil else { return false }
         entries[name] = entry
@@ -144,7 +144,7 @@ extension String {
 // MARK: Types
 
 extension NSAttributeType {
-    /// Whether values of a column can be given as values of this type.
+    /// Whether values of a column can be converted to this type.
     func holds(_ type: ValueType) -> Bool {
         switch self {
         case .undefinedAttributeType: true
@@ -160,7 +160,7 @@ extension NSAttributeType {
         }
     }
 
-    /// A value of a column as a value of this type, which holds it; nil for a number that a type of whole numbers has no place for.
+    /// Converts a column's value to this type, which `holds` it; nil for a number that 64 bits do not hold.
     func converted(_ value: Value) -> Value? {
         guard value != .null else { return value }
         switch self {

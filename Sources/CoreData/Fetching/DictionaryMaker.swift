@@ -1,21 +1,21 @@
-// The dictionaries that a fetch answers.
+// Makes the dictionaries of a fetch.
 
 import CoreDataValues
 import Foundation
 
-/// Makes dictionaries of rows of values. They are plain ones, since Foundation copies a dictionary into a Swift one without asking a subclass.
+/// Makes dictionaries of rows of values: plain ones, which Foundation copies into Swift ones without asking a subclass.
 struct DictionaryMaker {
     private let form: DictionaryForm
     private let names: [NSString]
     private let entries: [DictionaryForm.Entry]
     private let identities: StoreIdentities?
     private let runtime: ModelRuntime
-    /// Whose rows keys name.
+    /// The store whose rows the keys name.
     private let store: UInt16
     /// Whether all values are numbers and texts.
     private let isPlain: Bool
 
-    /// - Parameter columns: those of the rows.
+    /// - Parameter columns: the columns of the rows.
     init(_ form: DictionaryForm, _ context: NSManagedObjectContext, store: UInt16, _ columns: [ValueColumn]) {
         self.form = form
         self.store = store
@@ -30,7 +30,7 @@ struct DictionaryMaker {
         runtime = context.runtime
     }
 
-    /// What the store has no value for has no entry.
+    /// Returns the dictionary of a row; null values have no entry.
     func dictionary(_ rows: ValueRows, row: Int) throws -> NSDictionary {
         if isPlain { return try plain(rows, row) }
         var keys: [NSObject] = []
@@ -45,7 +45,7 @@ struct DictionaryMaker {
         return NSDictionary(objects: values, forKeys: keys)
     }
 
-    /// Without the casts by which Foundation makes objects of values of any type.
+    /// Makes a dictionary of numbers and texts without the casts by which Foundation makes objects of any value.
     private func plain(_ rows: ValueRows, _ row: Int) throws -> NSDictionary {
         try withUnsafeTemporaryAllocation(of: NSObject.self, capacity: 2 * entries.count) { objects in
             let values = UnsafeMutableBufferPointer(rebasing: objects[entries.count...])
@@ -70,7 +70,7 @@ struct DictionaryMaker {
         }
     }
 
-    /// Numbers and texts as objects; nil for null.
+    /// The object of a number or text; nil for null.
     private static func plain(_ value: Value) -> NSObject? {
         switch value {
         case .bool(let flag): NSNumber(value: flag)
@@ -136,7 +136,7 @@ extension ValueType {
 }
 
 extension NSAttributeType {
-    /// Whether a number or a text as a value of the type is one still.
+    /// Whether numbers and texts stay such when converted to the type.
     fileprivate var isPlain: Bool {
         switch self {
         case .dateAttributeType, .URIAttributeType: false

@@ -1,27 +1,27 @@
-// How a fetch would be carried out.
+// Explains how a fetch would be executed.
 
 import CoreDataValues
 import Foundation
 
-/// What a fetch asks of each store, and how the store finds it: made by `explain(_:)` of a context; its description is for people.
+/// What a fetch asks of each store, and how the store finds it, as `explain(_:)` tells. The description is for people.
 ///
 /// Ours, beside Core Data's API.
 public struct FetchExplanation: Sendable, CustomStringConvertible {
-    /// What one store does.
+    /// One store's part of a fetch.
     public struct Part: Sendable, CustomStringConvertible {
         public let storeIdentifier: String
         public let storeType: String
-        /// The statement; nil for a store that has none.
+        /// The SQL statement; nil for a store without SQL.
         public let sql: String?
-        /// What is bound to the statement, as text.
+        /// The values bound to the statement, as text.
         public let bindings: [String]
-        /// The steps of the database's plan in its own words, inner ones indented.
+        /// The steps of the database's query plan in its own words, inner ones indented.
         public let queryPlan: [String]
-        /// The names of the indexes that are used, beside keys of rows.
+        /// The names of the indexes that are used, except those of primary keys.
         public let indexes: [String]
-        /// Properties without an index by which the rows could be found, where a whole table is read instead, or sorted.
+        /// Properties without an index that would save reading a whole table or sorting.
         public let missingIndexes: [MissingIndex]
-        /// How a store without statements finds the rows, as a sentence; for others what the plan comes to.
+        /// For a store without SQL how it finds the rows, else a summary of the plan, as a sentence.
         public let reading: String
 
         public var description: String {
@@ -40,14 +40,14 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
         public let entityName: String
         /// An attribute, an element of a composite, or a to-one.
         public let propertyName: String
-        /// Whether it is missed for the order alone.
+        /// Whether the index would serve the order alone.
         public let isForOrder: Bool
         public var description: String { "\(entityName).\(propertyName)" }
     }
 
     public let entityName: String
     public let parts: [Part]
-    /// How many unsaved objects are judged in memory and laid over the answers.
+    /// How many unsaved objects are judged in memory and merged into the results.
     public let unsavedObjectCount: Int
 
     public var description: String {
@@ -57,10 +57,10 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
 }
 
 extension NSManagedObjectContext {
-    /// How `fetch` would carry a request out: statement, bound values, plan, and the indexes that are used or missing.
+    /// Explains how `fetch` would execute a request: statement, bound values, plan, and indexes used or missing.
     ///
-    /// Reads no rows; a SQLite store is asked for its plan, which costs two or three small statements. Relationships that are prefetched,
-    /// and batches of `fetchBatchSize`, are further statements and not told.
+    /// Reads no rows; a SQLite store is asked for its plan, which costs two or three small statements. The statements
+    /// of prefetching and of `fetchBatchSize` are not explained.
     /// - Throws: what fetching would throw for the request.
     public final func explain<T>(_ request: NSFetchRequest<T>) throws -> FetchExplanation {
         checkQueue()
@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
             indexes: told.indexes, missingIndexes: missing, reading: FetchExplanation.reading(told.indexes, missing))
     }
 
-    /// How many objects the overlay would judge, here and in the contexts above.
+    /// How many objects the overlays of this context and of those above it would judge.
     private func unsaved(of query: Query, _ order: FetchOrder) -> Int {
         guard order.includesPendingChanges else { return 0 }
         let own = tracker.dirty.count {

@@ -13,14 +13,14 @@ struct FetchOrder {
     var includesPendingChanges: Bool
     var asFaults: Bool
     var stores: [NSPersistentStore]?
-    /// Whether objects that are here take the rows that are found.
+    /// Whether registered objects get the rows that are found.
     var renews = false
-    /// How many of the found objects, which come without rows, are read together.
+    /// How many objects that were fetched without rows are read together.
     var page = RowChunk.maximumCount
-    /// Relationships to read for the objects found.
+    /// The relationships to prefetch.
     var prefetch: [PrefetchStep] = []
 
-    /// Whether an object that a store finds is none of the result: its deletion is a pending change.
+    /// Whether an object that a store finds is left out of the result, because its deletion is pending.
     func isLeftOut(_ object: NSManagedObject) -> Bool {
         object._state.has(includesPendingChanges ? [.deleted, .gone] : .gone)
     }

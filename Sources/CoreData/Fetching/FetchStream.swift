@@ -1,11 +1,11 @@
-// A fetch whose rows are read as they are asked for.
+// A fetch whose rows are read on demand.
 
 import CoreDataValues
 import Foundation
 
-/// The objects of a fetch by the batch: what stores find and what is unsaved, merged in the fetch's order.
+/// Returns the objects of a fetch in batches: those of the stores and unsaved ones, merged in the fetch's order.
 final class FetchStream {
-    /// Objects of one store, or unsaved ones, in order.
+    /// Objects of one store, or the judged ones, in order.
     private struct Source {
         var cursor: (any ReadCursor<RowBatch>)?
         var store: UInt16 = 0
@@ -14,12 +14,12 @@ final class FetchStream {
     private let context: NSManagedObjectContext
     private let order: FetchOrder
     private var sources: [Source] = []
-    /// nil where sources follow each other.
+    /// How objects of the sources are merged; nil if the sources are returned one after the other.
     private var merging: ObjectOrder?
     private var skips = 0
     private var wanted = Int.max
 
-    /// - Parameter stores: those that are asked, where it is not all of the order.
+    /// - Parameter stores: the stores to ask; nil for all of the request.
     init(_ context: NSManagedObjectContext, _ order: FetchOrder, from stores: [NumberedStore]? = nil) throws {
         self.context = context
         self.order = order
@@ -42,7 +42,7 @@ final class FetchStream {
         }
     }
 
-    /// The next objects; nil at the end.
+    /// Returns the next objects; nil at the end.
     func next() throws -> [NSManagedObject]? {
         var batch: [NSManagedObject] = []
         while wanted > 0, batch.isEmpty, let some = try merging == nil || sources.count == 1 ? following() : merged() {
@@ -68,7 +68,7 @@ final class FetchStream {
         return nil
     }
 
-    /// As many objects as a chunk has rows, the first of all sources each time.
+    /// Merges up to a chunk's number of objects, taking the first one among the sources each time.
     private func merged() throws -> [NSManagedObject]? {
         var result: [NSManagedObject] = []
         while result.count < RowChunk.maximumCount {
@@ -87,7 +87,7 @@ final class FetchStream {
         return result.isEmpty ? nil : result
     }
 
-    /// False for a source that is used up.
+    /// Reads a source's next batch if it has no objects left; false at its end.
     private func refill(_ place: Int) throws -> Bool {
         while sources[place].objects.isEmpty {
             guard let cursor = sources[place].cursor else { return false }

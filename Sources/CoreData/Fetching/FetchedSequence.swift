@@ -1,11 +1,11 @@
-// The results of a fetch one after another, for more than memory should hold.
+// The results of a fetch one by one, for results that need not fit into memory.
 
 import CoreDataValues
 import Foundation
 
-/// The results of a fetch, read from the stores by the batch as a loop asks for them.
+/// The results of a fetch, read from the stores in batches while a loop runs.
 ///
-/// Made by `objects(of:)` and `values(of:_:)` of a context. Every loop over it fetches anew.
+/// Made by a context's `objects(of:)` and `values(of:_:)`. Every loop over it fetches anew.
 public struct FetchedSequence<Element>: AsyncSequence {
     private let context: NSManagedObjectContext
     private let open: () throws -> FetchStream
@@ -22,7 +22,7 @@ public struct FetchedSequence<Element>: AsyncSequence {
 
     public func makeAsyncIterator() -> Iterator { Iterator(Reading(context, open, make)) }
 
-    /// A reading that stops, lets go of the stores.
+    /// Reads the results for one loop; the stores are released when it ends.
     public struct Iterator: AsyncIteratorProtocol {
         private let reading: Reading
 
@@ -30,7 +30,7 @@ public struct FetchedSequence<Element>: AsyncSequence {
 
         public mutating func next() async throws -> Element? { try await next(isolation: #isolation) }
 
-        /// Runs on the context's queue whenever a batch is used up.
+        /// Returns the next result; runs on the context's queue whenever a batch is used up.
         ///
         /// - Throws: what the fetch throws; `CancellationError` in a task that was cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
@@ -42,7 +42,7 @@ public struct FetchedSequence<Element>: AsyncSequence {
         }
     }
 
-    /// What one loop has read and not yet given away. Touched by the context's queue while the loop waits, else by the loop.
+    /// Results of one loop that it has not returned yet. Used on the context's queue while the loop waits, else by it.
     fileprivate final class Reading: @unchecked Sendable {
         let context: NSManagedObjectContext
         private let open: () throws -> FetchStream
@@ -72,7 +72,7 @@ public struct FetchedSequence<Element>: AsyncSequence {
 
         func fill() throws {
             guard !isDone else { return }
-            // A loop that has met an error is over.
+            // After an error the loop has ended.
             isDone = true
             let stream = try stream ?? open()
             self.stream = stream
@@ -84,16 +84,16 @@ public struct FetchedSequence<Element>: AsyncSequence {
 }
 
 extension NSManagedObjectContext {
-    /// The objects that `fetch` would find, for a loop that need not hold them: what nobody holds goes before the next batch comes.
+    /// Returns the objects that `fetch` would find, for a loop that need not retain them beyond a batch.
     ///
-    /// One statement, whose rows are read as the loop goes on and are not kept for others; a loop that pauses keeps that state of the
-    /// store and no thread. Unsaved changes count as they are when the loop begins; an object that is deleted meanwhile is left out.
-    /// For a loop that runs where the context belongs, as on the main actor; elsewhere see `values(of:_:)`.
+    /// Runs one statement, whose rows are read as the loop goes on and stay out of the row cache; a paused loop keeps
+    /// the store's state and no thread. Unsaved changes count as they are when the loop begins; objects deleted later
+    /// are left out. For loops on the context's own queue or actor, as the main actor; else see `values(of:_:)`.
     public final func objects<T: NSManagedObject>(of request: NSFetchRequest<T>) -> FetchedSequence<T> {
         FetchedSequence(self, { try self.stream(request) }, { try self.typed($0) })
     }
 
-    /// What a closure makes of each object that `fetch` would find. It runs on the context's queue; the loop may run anywhere.
+    /// Returns what a closure makes of each object that `fetch` would find, on the context's queue. Loops run anywhere.
     public final func values<T: NSManagedObject, Value: Sendable>(
         of request: NSFetchRequest<T>, _ make: @escaping (T) throws -> Value
     ) -> FetchedSequence<Value> {

@@ -1,11 +1,11 @@
-// Fetching dictionaries: what stores hold, without objects.
+// Fetches dictionaries: the stored values, without objects.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The dictionaries of a request: what the stores hold, whatever is unsaved (8.3).
+    /// Returns the dictionaries of a request: stored values, without unsaved changes (8.3).
     @inline(never)
     final func dictionaries<T>(_ request: NSFetchRequest<T>) throws -> [NSDictionary] {
         let (order, form) = try dictionaryOrder(request)
@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
         return found
     }
 
-    /// How many dictionaries there are.
+    /// Counts the dictionaries of a request.
     @inline(never)
     final func countOfDictionaries<T>(_ request: NSFetchRequest<T>) throws -> Int {
         let order = try dictionaryOrder(request).order
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         return count
     }
 
-    /// Refuses names of properties that a fetch of objects cannot have: the rows are read whole.
+    /// Refuses invalid `propertiesToFetch`, and any grouping, for a fetch of objects, which reads whole rows.
     @inline(never)
     final func checkProperties<T>(of request: NSFetchRequest<T>) throws {
         guard request.propertiesToGroupBy?.isEmpty ?? true else {
@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         } catch { throw CocoaError.reading(error) }
     }
 
-    /// A request for dictionaries as the columns of values that stores are asked for.
+    /// Converts a request for dictionaries to the columns that stores are asked for.
     final func dictionaryOrder<T>(_ request: NSFetchRequest<T>) throws -> (order: FetchOrder, form: DictionaryForm) {
         var order = try order(request)
         let properties = request.propertiesToFetch.flatMap { $0.isEmpty ? nil : $0 }
@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
         return (order, form)
     }
 
-    /// What the stores hold, by the batch, with the number of the store where there is but one.
+    /// Reads the stored values in batches, with the number of the store if there is only one.
     func readValues(_ order: FetchOrder, _ receive: (ValueRows, UInt16) throws -> Void) throws {
         let stores = storesBelow(for: order)
         do {
@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
 }
 
 extension DictionaryForm {
-    /// Refuses a declared type that the values of an expression do not have.
+    /// Refuses a declared type to which the values of an expression cannot be converted.
     fileprivate func check(_ query: Query) throws {
         guard let projection = query.bound.projection else { return }
         for (name, entry) in entries {

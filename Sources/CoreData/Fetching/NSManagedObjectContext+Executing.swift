@@ -1,15 +1,15 @@
-// Requests that a context passes on, and the lock of programs that share one.
+// Requests that a context executes, and its lock.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
 extension NSManagedObjectContext {
-    /// Carries a request out.
+    /// Executes a request.
     ///
-    /// A fetch request answers an `NSAsynchronousFetchResult` that is complete; an asynchronous one answers it at once and
+    /// A fetch request returns a complete `NSAsynchronousFetchResult`; an asynchronous one returns it at once and
     /// completes it later.
-    /// - Throws: 134091 for a save request (`save()` saves); what fetching throws; `unsupported`, naming its class, for any other.
+    /// - Throws: 134091 for a save request (use `save()`); what fetching throws; `unsupported` for any other class.
     @discardableResult
     public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()
@@ -17,9 +17,9 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A lock that threads may agree on. It gives nobody the context, which belongs to its queue: use `performAndWait` for that.
+/// A lock that threads may agree on. It gives no access to the context: use `performAndWait` for that.
 extension NSManagedObjectContext: NSLocking {
-    /// Guards the making of locks, which few contexts ever need.
+    /// Guards the creation of locks, which few contexts need.
     private static let making = Mutex<Void>(())
 
     private var recursiveLock: NSRecursiveLock {
@@ -31,9 +31,9 @@ extension NSManagedObjectContext: NSLocking {
         }
     }
 
-    /// Waits for the lock. May be nested.
+    /// Waits for the lock, which is recursive.
     public final func lock() { recursiveLock.lock() }
     public final func unlock() { recursiveLock.unlock() }
-    /// Takes the lock if no other thread has it.
+    /// Acquires the lock unless another thread has it.
     public final func tryLock() -> Bool { recursiveLock.try() }
 }

@@ -1,14 +1,14 @@
-// Fetching: what the store has, with the context's pending changes laid over it.
+// Fetches objects: the store's results with the context's pending changes merged in.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The results of a request, unsaved changes included.
+    /// Returns the results of a request, unsaved changes included.
     ///
-    /// One statement a store and no other I/O. Objects that are here already keep their values.
-    /// - Throws: an error of the Cocoa domain; also one that an earlier read inside a getter left.
+    /// Runs one statement for each store and no other I/O. Registered objects keep their values.
+    /// - Throws: an error of the Cocoa domain; also that of an earlier read in a getter.
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         checkQueue()
         try throwReadError()
@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         try counted(request)
     }
 
-    /// The results of a request of no particular type, unsaved changes included.
+    /// Returns the results of a request of no particular type, unsaved changes included.
     @_disfavoredOverload
     public final func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
         let found: [any NSFetchRequestResult] = try fetch(request)
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
         return try count(try order(request))
     }
 
-    /// Results as the type that the request promises. Checked once a class, not element by element (86 ns each, YARDSTICKS §2).
+    /// Casts results to the request's type. Checks each class once, not each element (86 ns each, YARDSTICKS §2).
     private func cast<T, R: NSObject>(_ results: [R], _ request: NSFetchRequest<T>) throws -> [T] {
         var place = 0
         var checked = ObjectIdentifier(T.self)
@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Where the first object of another class is. Not generic, so that the loop is one.
+    /// The index of the first object of another class. Not generic, so that it compiles to one loop.
     private static func firstOther(than type: ObjectIdentifier, in objects: [NSObject], from start: Int) -> Int {
         var place = start
         while place < objects.count, ObjectIdentifier(Swift.type(of: objects[place])) == type { place += 1 }
@@ -132,11 +132,11 @@ extension NSManagedObjectContext {
         do { return try store.rows.count(store.asked(order.plan), .latest) } catch { throw CocoaError.reading(error) }
     }
 
-    /// What lays pending changes over a fetch; nil where one store's answer is the result.
+    /// Returns the overlay that merges pending changes into a fetch; nil if one store's answer is the result.
     final func overlay(for order: FetchOrder, over stores: [NumberedStore]) throws -> PendingOverlay? {
         if order.includesPendingChanges {
             processChanges()
-            // What a store fetches while it is being saved to is its own answer.
+            // A fetch by a store during a save must not see pending changes.
             if tracker.dirtyCount > 0, !requiredCoordinator.isView {
                 let overlay = try PendingOverlay(context: self, order: order)
                 if overlay.isNeeded || stores.count != 1 { return overlay }

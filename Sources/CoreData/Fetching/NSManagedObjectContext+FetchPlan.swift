@@ -1,4 +1,4 @@
-// From a fetch request to the plan that a store understands.
+// Makes the plan for stores of a fetch request.
 
 import CoreDataFoundation
 import CoreDataValues
@@ -7,9 +7,9 @@ import enum CoreDataValues.Predicate
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Reads a request once: entity, predicate and sort order become values.
+    /// Converts the entity, predicate and sort order of a request to values, once.
     ///
-    /// - Throws: 134060 for an entity that the model lacks and for a predicate, sort key or key path that means nothing here.
+    /// - Throws: 134060 for an entity that the model lacks and for an invalid predicate, sort key or key path.
     final func order<T>(_ request: NSFetchRequest<T>) throws -> FetchOrder {
         let info = try entityInfo(of: request)
         if let type = T.self as? NSManagedObject.Type { info.bind(type) }
@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
             page: page ?? RowChunk.maximumCount, prefetch: prefetch)
     }
 
-    /// How many rows a fetch of objects reads at a time; nil where it reads all of them at once.
+    /// How many rows a fetch of objects reads at a time; nil for all at once.
     private func pageSize<T>(of request: NSFetchRequest<T>) -> Int? {
         let size = request.fetchBatchSize
         guard size > 0, request.resultType == .managedObjectResultType, !request.shouldRefreshRefetchedObjects,
@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
         throw CocoaError.coreData(134060, "A fetch request names no entity; use NSFetchRequest(entityName:).")
     }
 
-    /// - Parameter entity: whose rows it judges; nil for groups of them.
+    /// - Parameter entity: the entity whose rows are judged; nil for groups of rows.
     final func bridge(_ predicate: NSPredicate, on entity: EntityIndex? = nil) throws -> Predicate {
         let identities = requiredCoordinator.identities
         do {
@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
         } catch { throw CocoaError.reading(error) }
     }
 
-    /// What stands for a constant that is an object; nil for what is none of ours.
+    /// Returns the value of a constant that is an object, object ID or entity; nil for others.
     private static func value(of object: Any, _ identities: StoreIdentities) throws -> Value? {
         let id: NSManagedObjectID
         switch object {

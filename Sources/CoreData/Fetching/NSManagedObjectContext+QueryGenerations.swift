@@ -1,28 +1,29 @@
-// Pinning a context to one state of its stores.
+// Pins a context to one state of its stores.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The state that the context is pinned to; nil while it reads the latest one, as at first. A child's is its parent's.
+    /// The state that the context is pinned to; nil, by default, for the latest one. A child has that of its parent.
     public final var queryGenerationToken: NSQueryGenerationToken? {
         checkQueue()
         if isChild { return withParent { $0.queryGenerationToken } }
         return ownToken
     }
 
-    /// The same, for a context without a parent.
+    /// The token of a context without a parent.
     final var ownToken: NSQueryGenerationToken? { generation.map { NSQueryGenerationToken(.state($0)) } }
 
     /// Pins the context to a state of its stores, or unpins it.
     ///
-    /// All that it reads is of that state, whatever others commit: fetches, counts, faults, relationships, refreshes. The state is taken at
-    /// the next read, and another one after a save, a merge and `reset()`. Objects that are here stay as they are. Saves are compared with
-    /// the latest state, as ever. Pinned reads go past the coordinator's row cache. Stores that show no such states (all but SQLite with a
-    /// write-ahead log) are read as they are; a context that has no other store stays unpinned.
+    /// Everything is read in that state, whatever others commit: fetches, counts, faults, relationships, refreshes. The
+    /// next read takes the state, and a new one after a save, a merge and `reset()`. Registered objects keep their
+    /// values. Saves are compared with the latest state. Pinned reads bypass the row cache. Stores without pinned
+    /// states (all but SQLite with a write-ahead log) are read as they are; a context with no other store stays
+    /// unpinned.
     /// - Parameter generation: `.current`, the token of a context over the same coordinator, or nil.
-    /// - Throws: 134060 for a token of another coordinator, of a state that nobody has any more, and in a context with a parent, which
-    ///   sees what that sees. A read that finds as many states pinned as may be throws 134090 (`SQLitePinnedViewLimitOption`).
+    /// - Throws: 134060 for a token of another coordinator or of a released state, and in a child context.
+    ///   A read that would pin more states than allowed throws 134090 (`SQLitePinnedViewLimitOption`).
     public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         checkQueue()
         guard !isChild else {
@@ -51,7 +52,7 @@ extension NSManagedObjectContext {
         requiredCoordinator.showsGenerations || requiredCoordinator.persistentStores.isEmpty
     }
 
-    /// What was read beforehand is of the state before.
+    /// Sets the state; a new `rowTime` makes prefetched rows of the former state old.
     @inline(never)
     private func pin(to state: QueryGeneration?) {
         guard generation !== state else { return }
@@ -59,19 +60,19 @@ extension NSManagedObjectContext {
         rowTime += 1
     }
 
-    /// Has a pinned context take another state at its next read: it has saved, merged or forgotten its objects.
+    /// Makes a pinned context take a new state at its next read, after a save, a merge or a reset.
     final func advanceGeneration() {
         if generation != nil { pin(to: QueryGeneration(of: requiredCoordinator)) }
     }
 
-    /// The state that a save has led to, or a later one: taken at the first read with it, as every other. nil where nothing was written to a
-    /// store that shows its states.
+    /// The state after a save or a later one, taken by the first read that uses the token. nil in a child and for
+    /// stores without pinned states.
     final var savedGeneration: NSQueryGenerationToken? {
         guard !isChild, requiredCoordinator.showsGenerations else { return nil }
         return NSQueryGenerationToken(.state(generation ?? QueryGeneration(of: requiredCoordinator)))
     }
 
-    /// Reads the latest state meanwhile: a save settles conflicts with what the stores have now.
+    /// Runs a block that reads the latest state: a save resolves conflicts against the stores' current rows.
     final func readingLatest<R>(_ body: () throws -> R) rethrows -> R {
         guard let generation else { return try body() }
         self.generation = nil
@@ -81,7 +82,7 @@ extension NSManagedObjectContext {
 
     // MARK: Reading
 
-    /// A store as this context sees it, which has no parent.
+    /// A store as this context, which has no parent, reads it.
     final func shown(_ rows: any StoreReader) -> any StoreReader {
         guard let generation else { return rows }
         return PinnedRows(rows, generation, of: requiredCoordinator)
@@ -94,7 +95,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The stores that a fetch asks past the objects of this context and of those above it: pinned where the topmost one is.
+    /// The stores beneath this context and its ancestors, pinned if the topmost one is.
     final func storesBelow(for order: FetchOrder) -> [NumberedStore] {
         isChild ? withParent { $0.storesBelow(for: order) } : shown(requiredCoordinator.stores(for: order))
     }

@@ -1,9 +1,9 @@
-// The order of a query's results, over objects that are in memory.
+// The order of a query's results for objects in memory.
 
 import CoreDataValues
 import Foundation
 
-/// Sorts objects as a store does, ties included.
+/// Sorts objects as a store does, including ties.
 struct ObjectOrder {
     private let order: BoundOrder
     private typealias Keyed = (object: NSManagedObject, values: [Value])
@@ -14,7 +14,7 @@ struct ObjectOrder {
 
     func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] { keyed(objects).map(\.object) }
 
-    /// Few objects put into the many that are sorted already: each by halves.
+    /// Inserts few objects into many sorted ones, by binary search.
     func inserted(_ few: [NSManagedObject], into many: [NSManagedObject]) -> [NSManagedObject] {
         var result: [NSManagedObject] = []
         result.reserveCapacity(many.count + few.count)
@@ -50,7 +50,7 @@ struct ObjectOrder {
         return order.isAscending ? isOlder(a.object, b.object) : isOlder(b.object, a.object)
     }
 
-    /// What breaks ties, as in a store: the number of the row; rows still to be written come last, as they were made.
+    /// Breaks ties as a store does, by row number; unsaved objects come last, in order of insertion.
     private func isOlder(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
         let (x, y) = (a._state.key.number, b._state.key.number)
         return (x < 0) == (y < 0) ? abs(x) < abs(y) : y < 0

@@ -1,9 +1,9 @@
-// Unsaved changes laid over what a store finds.
+// Merges unsaved changes into the results of stores.
 
 import CoreDataValues
 import Foundation
 
-/// The stores that one fetch asks: a child asks its parent for each of them by itself.
+/// The stores that one fetch asks; a child asks its parent for each of them separately.
 private struct AskedStores {
     let numbers: Set<UInt16>
     /// Whether every unsaved object will be saved in one of them.
@@ -15,10 +15,10 @@ private struct AskedStores {
     }
 }
 
-/// A fetch over stores and pending changes: the result is what predicate, order, offset and limit make of the merged view.
+/// A fetch over stores and pending changes, which applies predicate, order, offset and limit to the merged view.
 ///
-/// What the changes cannot touch is the store's answer. Only rows that changed here, and rows that lead to such by a relationship
-/// that the query follows, are judged in memory; the store is asked for as many more as these may take from its answer.
+/// Only rows that changed here, and rows that lead to these by a relationship in the query, are judged in memory; all
+/// others by the store, which is asked for as many more rows as judged ones may drop out of its result.
 struct PendingOverlay {
     let context: NSManagedObjectContext
     let order: FetchOrder
@@ -30,7 +30,7 @@ struct PendingOverlay {
         do { query = try Query(order.plan, in: context.runtime.schema) } catch { throw CocoaError.reading(error) }
     }
 
-    /// Whether an object that changed can make a difference. Pending deletions are propagated before it is asked.
+    /// Whether a changed object can affect the result. Pending deletions are propagated before.
     var isNeeded: Bool {
         let reach = query.bound.reach
         return context.tracker.dirty.contains { $0._state.has(.dirty) && reach.includes($0._state.info.entity.index) }
@@ -51,7 +51,7 @@ struct PendingOverlay {
 
     var objectOrder: ObjectOrder { ObjectOrder(query) }
 
-    /// Judged objects of the result in its order, and what the rows beside them fulfil.
+    /// The judged objects in the result, in its order, and the predicate for all other rows.
     func parts(from stores: [NumberedStore]) throws -> (judged: [NSManagedObject], others: Predicate?) {
         let judged = try Judged(self, stores)
         return (
@@ -67,8 +67,8 @@ struct PendingOverlay {
         return found
     }
 
-    /// A part of an order: the store is asked for the other rows alone, from as far before the offset as judged objects may push
-    /// them behind it. So many rows, and no more, may come before those of the answer.
+    /// Fetches a page of an order: the store is asked for the other rows alone, from as far before the offset as judged
+    /// objects may push rows behind it.
     private func page(_ judged: Judged, _ store: NumberedStore) throws -> [NSManagedObject] {
         var plan = order.plan
         plan.predicate = judged.othersThanStored(order.plan.predicate)
@@ -82,7 +82,7 @@ struct PendingOverlay {
         Array(objects.dropFirst(offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
     }
 
-    /// Limits may be as large as numbers are.
+    /// Adds limits without overflow: they may be as large as `Int.max`.
     private func sum(_ numbers: Int...) -> Int {
         numbers.reduce(0) { sum, number in
             let (next, isTooLarge) = sum.addingReportingOverflow(number)
@@ -90,7 +90,7 @@ struct PendingOverlay {
         }
     }
 
-    /// What `objects` would find, without reading rows that the changes cannot touch.
+    /// Counts what `objects` would return, without reading rows that the changes cannot affect.
     func count(from stores: [NumberedStore]) throws -> Int {
         let judged = try Judged(self, stores)
         var plan = order.plan
@@ -104,7 +104,7 @@ struct PendingOverlay {
 
     // MARK: Order
 
-    /// Where there is no order, judged objects stay at the places that the store gave them, and new ones come last.
+    /// Merges judged objects into fetched ones. Without an order they keep the store's places, new ones come last.
     private func merged(_ found: [NSManagedObject], _ judged: Judged, isOneStore: Bool) -> [NSManagedObject] {
         let order = objectOrder
         guard !order.isEmpty else {
@@ -118,14 +118,14 @@ struct PendingOverlay {
         return order.inserted(judged.fitting, into: rest)
     }
 
-    // MARK: What is judged here
+    // MARK: Objects judged in memory
 
-    /// The objects whose place in the result only memory knows.
+    /// The objects that only memory can judge.
     private struct Judged {
         private(set) var all: Set<NSManagedObject> = []
-        /// Those that the result has, in the order in which they changed.
+        /// The matching ones, in order of change.
         private(set) var fitting: [NSManagedObject] = []
-        /// The keys of those that a store may find.
+        /// The keys of saved ones, which a store may find too.
         private(set) var storedKeys: [ObjectKey] = []
 
         init(_ overlay: PendingOverlay, _ stores: [NumberedStore]) throws {
@@ -152,7 +152,7 @@ struct PendingOverlay {
             fitting = candidates.filter { overlay.isWanted($0, asked) && evaluator.matches(ObjectSource($0)) }
         }
 
-        /// Rows that lead to a changed object; nil where the query follows no relationship to one.
+        /// The plan for rows that lead to a changed object; nil if the query follows no relationship to one.
         private static func linked(
             _ changed: [NSManagedObject], _ query: Query, _ plan: FetchPlan
         ) -> FetchPlan? {
@@ -174,14 +174,14 @@ struct PendingOverlay {
             return linked
         }
 
-        /// What the other rows of a store fulfil.
+        /// The predicate for the other rows of a store.
         func othersThanStored(_ predicate: Predicate?) -> Predicate? {
             storedKeys.isEmpty ? predicate : Judged.both(predicate, .not(Judged.among(storedKeys)))
         }
 
-        /// How many of them a store counts.
+        /// How many rows of judged objects a store counts.
         func stored(_ plan: FetchPlan, in store: NumberedStore, _ context: NSManagedObjectContext) throws -> Int {
-            // A child's parent may have objects that are in no store yet.
+            // The parent may have them without a store.
             let keys = storedKeys.filter { $0.store == store.number || $0.store == 0 }
             if keys.isEmpty { return 0 }
             var judged = plan
@@ -198,7 +198,7 @@ struct PendingOverlay {
         }
     }
 
-    /// Reads what the query follows from objects that are judged: else each would read its own.
+    /// Prefetches the relationships in the query for judged objects; otherwise each would read its own.
     private func readLinks(of objects: [NSManagedObject]) throws {
         guard objects.count > 1, !query.bound.reach.isLocal else { return }
         let paths = query.bound.reach.links.map { $0.path.joined(separator: ".") }
@@ -206,7 +206,7 @@ struct PendingOverlay {
         try Prefetch(context: context, isEverything: false).run(steps, objects)
     }
 
-    /// A new object is found in the store that it will be saved in.
+    /// Whether an object can be in the result: a new one belongs to the store that it will be saved in.
     private func isWanted(_ object: NSManagedObject, _ stores: AskedStores) -> Bool {
         let state = object._state
         guard !state.has([.deleted, .gone]) else { return false }
@@ -225,8 +225,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Whether a row that leads here may be another result now, where these properties are read. Who stands in a relationship is
-    /// the other side's change as well, which need not be in memory.
+    /// Whether a row that leads to this object may be judged differently now, if these properties are read. A changed
+    /// relationship always counts, as the inverse that changed with it need not be in memory.
     fileprivate func mayDiffer(in keys: Set<String>) -> Bool {
         guard !_state.has(.deleted), let overlay = _state.overlay else { return true }
         var mayDiffer = false

@@ -1,9 +1,9 @@
-// A store as contexts see it that are pinned to a query generation.
+// A store as contexts pinned to a query generation read it.
 
 import CoreDataValues
 import Foundation
 
-/// Shows the generation's state to whoever asks for the latest one.
+/// Replaces reads of the latest state by reads of the generation's state.
 final class PinnedRows: StoreReader, @unchecked Sendable {
     private let store: any StoreReader
     private let generation: QueryGeneration

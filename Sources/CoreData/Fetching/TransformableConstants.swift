@@ -1,11 +1,11 @@
-// Which attributes of a model are transformable, for predicates that name values of theirs.
+// Finds the transformable attributes whose values appear in predicates.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// Looks key paths of predicates up in a schema.
+/// Looks up key paths of predicates in a schema.
 struct TransformableConstants: ConstantTransforming {
     let schema: Schema
 
@@ -26,8 +26,8 @@ struct TransformableConstants: ConstantTransforming {
         return schema[owner.toMany[place]].destination
     }
 
-    /// The entity that has the last key of a path, that key, and how many keys lead to the last to-many before it; nil where the path
-    /// leads over something else than relationships.
+    /// The entity that owns the last key of a path, that key, and how many keys lead to the last to-many before it; nil
+    /// if other properties than relationships come before.
     private func walk(_ path: [String], from entity: EntityIndex) -> (owner: Entity, key: String, membersEnd: Int)? {
         var owner = schema[entity]
         var rest = path[...]
@@ -51,7 +51,7 @@ struct TransformableConstants: ConstantTransforming {
     }
 }
 
-/// One transformable attribute, as a constant beside it needs it.
+/// One transformable attribute, for the constants compared with it.
 private struct TransformableAttribute: AttributeTransforming {
     private let attribute: Attribute
     private let transformation: Transformation
@@ -65,7 +65,7 @@ private struct TransformableAttribute: AttributeTransforming {
 
     var isDeterministic: Bool { transformation.isDeterministic }
 
-    /// Attributes of one transformer, and one class that it may make, share the name.
+    /// Registers the comparison by a name that attributes of one transformer and class share, and returns the name.
     func equality() -> String {
         let name = "\(attribute.valueTransformerName ?? "") \(attribute.customClassName ?? "")"
         let transformation = UncheckedTransformation(transformation)
@@ -74,10 +74,10 @@ private struct TransformableAttribute: AttributeTransforming {
     }
 }
 
-/// A transformation that any thread may ask: it holds the names of the model, and transformers are used from all threads.
+/// A transformation for use on any thread: it holds only names of the model, and transformers are used on all threads.
 private final class UncheckedTransformation: @unchecked Sendable {
     private let transformation: Transformation
-    /// The last constant and its value, since rows by the thousand are compared with the same.
+    /// The last constant and its value, as thousands of rows are compared with one constant.
     private let last = Mutex<(data: Data, value: Known)?>(nil)
     private struct Known: @unchecked Sendable { let value: Any? }
 

@@ -1,30 +1,30 @@
-// The rows that a coordinator's contexts have read or saved: asked before the store when a fault fires.
+// The coordinator's cache of rows that its contexts read or saved: a fault asks it before the store.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// What a coordinator's row cache did so far, and what it holds.
+/// What a coordinator's row cache has done so far, and how much it holds.
 public struct RowCacheCounts: Sendable, Equatable {
     /// Faults and look-ups that were answered without asking the store.
     public internal(set) var hits = 0
     /// Faults and look-ups that had to ask the store.
     public internal(set) var misses = 0
-    /// What the kept rows take, in bytes.
+    /// The size of the cached rows in bytes.
     public internal(set) var bytes = 0
 }
 
-/// Rows by key, up to a byte budget, the oldest leaving first. May be used from any thread.
+/// Caches rows by key up to a byte budget; the oldest leave first. May be used on any thread.
 ///
-/// It keeps the chunks that objects point at and copies nothing; a chunk of many rows costs the same as one of few. An older row
-/// never comes back over a newer one: the latest chunk that has a row answers for it, and a chunk whose reading began before a
-/// save of its table ended is not taken (`ticket`). A row that is not here is only read again: what is hard to keep is dropped.
+/// Retains the chunks that objects use and copies nothing; adding a chunk costs the same for many rows and for few. An
+/// older row never replaces a newer one: the latest chunk with a row counts, and a chunk whose read began before a save
+/// of its table ended is not added (`ticket`). A missing row is only read again, so what is hard to keep is dropped.
 final class RowCache: Sendable {
     /// 64 MB.
     static let defaultLimit = 64 * 1024 * 1024
 
     private struct State: ~Copyable {
-        /// By store and root entity.
+        /// By store and root entity, as `table(of:_:)` numbers them.
         var tables: UnsafeMutablePointer<RowCacheTable>?
         var tableCount = 0
         var queue = RowCacheQueue()
@@ -39,7 +39,7 @@ final class RowCache: Sendable {
             tables?.deallocate()
         }
 
-        /// The table of a place; made when it is first needed.
+        /// The table at an index, made when first needed.
         @inline(__always)
         mutating func table(_ place: Int) -> UnsafeMutablePointer<RowCacheTable> {
             guard place < tableCount, let tables else { return makeTables(through: place) + place }
@@ -58,11 +58,11 @@ final class RowCache: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How many saves were taken in.
+    /// How many saves and removals there were.
     private let saves = Atomic<Int>(0)
-    /// The root of each entity, by number.
+    /// The root of each entity, by entity index.
     private let roots: ContiguousArray<UInt16>
-    /// Entities whose saved rows are not what the store holds: it computes some of the values.
+    /// Whether an entity has derived attributes: its saved rows are not what the store holds.
     private let areComputed: ContiguousArray<Bool>
 
     init(_ runtime: ModelRuntime) {
@@ -74,10 +74,10 @@ final class RowCache: Sendable {
         state.withLock { RowCacheCounts(hits: $0.hits, misses: $0.misses, bytes: $0.queue.bytes) }
     }
 
-    /// How many chunks can be numbered before there is need for more room.
+    /// How many chunk numbers the ring has room for.
     var room: Int { state.withLock { $0.queue.room } }
 
-    /// The byte budget; 0 keeps nothing.
+    /// The byte budget; 0 caches nothing.
     var limit: Int {
         get { state.withLock { $0.limit } }
         set {
@@ -94,7 +94,7 @@ final class RowCache: Sendable {
 
     // MARK: Looking up
 
-    /// The latest known row of a key, unless it was read longer ago than `age` seconds; below zero any age will do.
+    /// Returns the latest row of a key, unless it was read more than `age` seconds ago; below zero for any age.
     func row(for key: ObjectKey, within age: TimeInterval = -1) -> (chunk: RowChunk, row: Int)? {
         let place = table(of: key.entity, key.store)
         return state.withLock { state in
@@ -109,7 +109,7 @@ final class RowCache: Sendable {
         }
     }
 
-    /// The same for reports; counts nothing.
+    /// Returns the latest row of a key without counting a hit or miss, for reports.
     func knownRow(for key: ObjectKey) -> (chunk: RowChunk, row: Int)? {
         let place = table(of: key.entity, key.store)
         return state.withLock { state in
@@ -127,10 +127,10 @@ final class RowCache: Sendable {
 
     // MARK: Filling
 
-    /// Taken before a read, given back with what was read.
+    /// Taken before a read and passed with the rows that were read.
     var ticket: Int { saves.load(ordering: .acquiring) }
 
-    /// Takes in rows that were read whole.
+    /// Adds rows that were read whole.
     func add(_ batch: RowBatch, store: UInt16, since ticket: Int) {
         if batch.order == nil { return add(batch.first, store, since: ticket) }
         for chunk in batch.chunks { add(chunk, store, since: ticket) }
@@ -154,9 +154,9 @@ final class RowCache: Sendable {
         if state.queue.bytes > state.limit { state.queue.shrink(to: state.limit) }
     }
 
-    /// Takes in what a save has written; its rows are the latest.
+    /// Adds the rows of a save, which are the latest.
     ///
-    /// - Parameter touched: rows that the store changed beyond the batch, or in another way than the batch says.
+    /// - Parameter touched: rows that the store changed in addition to the batch, or differently.
     func save(_ batch: ChangeBatch, touched: [RowKey], store: UInt16, since ticket: Int) {
         let now = RowCache.now()
         state.withLock { state in
@@ -169,8 +169,8 @@ final class RowCache: Sendable {
         }
     }
 
-    /// Rows of a save that another one overtook may be the older ones, and those of an entity with derived attributes are not
-    /// what the store computed: they only put out what is here.
+    /// Adds a chunk of saved rows. Only drops cached rows if another save came in between, whose rows may be newer, or
+    /// if the entity has derived attributes, which the store computes.
     private func save(
         _ chunk: RowChunk, _ store: UInt16, _ ticket: Int, _ count: Int, _ now: Double, _ state: inout State
     ) {
@@ -186,7 +186,7 @@ final class RowCache: Sendable {
 
     // MARK: Forgetting
 
-    /// Forgets rows: they changed or went in a way that the cache did not see.
+    /// Drops rows that were changed or deleted without the cache being told.
     func forget(_ keys: [ObjectKey]) {
         guard !keys.isEmpty else { return }
         state.withLock { state in
@@ -197,7 +197,7 @@ final class RowCache: Sendable {
         }
     }
 
-    /// Forgets all rows of the trees of some entities.
+    /// Drops all rows of the root entities of some entities.
     func forget(_ entities: Set<EntityIndex>, store: UInt16) {
         guard !entities.isEmpty else { return }
         let concerned = Set(entities.map { table(of: $0, store) })
@@ -221,7 +221,7 @@ final class RowCache: Sendable {
         table.pointee.lastSave = count
     }
 
-    /// Forgets all rows of a store, all of them for nil.
+    /// Drops all rows of a store, or of all stores.
     func removeAll(store: UInt16? = nil) {
         state.withLock { state in
             let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
@@ -235,7 +235,7 @@ final class RowCache: Sendable {
         }
     }
 
-    /// Seconds of a clock that nobody sets. The coarse one, of some milliseconds: it costs a load.
+    /// Seconds of the coarse monotonic clock, which is exact to some milliseconds and costs a load.
     private static func now() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
@@ -244,16 +244,16 @@ final class RowCache: Sendable {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// What the row cache did and holds. Ours, beside Core Data's API.
+    /// What the row cache has done and holds. Ours, beside Core Data's API.
     public final var rowCacheCounts: RowCacheCounts { rowCache.counts }
 
-    /// How many bytes of rows the coordinator keeps for faults, 64 MB at first; 0 keeps none. Ours, beside Core Data's API.
+    /// The row cache's budget in bytes, 64 MB by default; 0 caches nothing. Ours, beside Core Data's API.
     public final var rowCacheLimit: Int {
         get { rowCache.limit }
         set { rowCache.limit = max(0, newValue) }
     }
 
-    /// The row that the coordinator keeps for a key, nil when it keeps none: the first of the two places that tell a conflict (6.1).
+    /// The cached row of a key, nil if there is none: the first of the two places where conflicts are detected (6.1).
     final func cachedRow(for key: ObjectKey) -> RowSnapshot? {
         guard key.number > 0, let found = rowCache.knownRow(for: key) else { return nil }
         return RowSnapshot(chunk: found.chunk, row: found.chunk.row(found.row))

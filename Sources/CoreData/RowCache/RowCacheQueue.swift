@@ -1,13 +1,13 @@
-// The chunks of a row cache in the order of their arrival.
+// The chunks of a row cache in order of arrival.
 
 import CoreDataValues
 
-/// Chunks under numbers that rise; the oldest leave first. A number below `first` is gone.
+/// Chunks with ascending numbers; the oldest leave first. Numbers below `first` are gone.
 ///
-/// A ring without Swift's arrays: a row that is read alone comes here at each look-up (300 instructions saved).
+/// A ring without Swift arrays: every row that is read singly is added here (300 instructions saved).
 struct RowCacheQueue: ~Copyable {
     private struct Item {
-        /// Retained; nil once it is gone.
+        /// Retained; nil once the chunk was dropped.
         var chunk: Unmanaged<RowChunk>?
         let place: Int
         let readAt: Double
@@ -16,14 +16,14 @@ struct RowCacheQueue: ~Copyable {
 
     private var items: UnsafeMutablePointer<Item>
     private var mask: Int
-    /// The number of the oldest.
+    /// The oldest chunk's number.
     private var first = 1
-    /// The number that the next chunk gets.
+    /// The next chunk's number.
     private(set) var next = 1
     private(set) var bytes = 0
-    /// How many chunks are here.
+    /// How many chunks are retained.
     private var count = 0
-    /// Up to this many numbers the ring grows without a look at how many of them are of chunks that went.
+    /// Up to this size the ring grows without checking how many of its chunks were dropped.
     private static let small = 4096
 
     init() {
@@ -42,7 +42,7 @@ struct RowCacheQueue: ~Copyable {
     @inline(__always)
     func isHere(_ id: Int) -> Bool { id >= first && items[id & mask].chunk != nil }
 
-    /// How many numbers there is room for.
+    /// How many numbers the ring has room for.
     var room: Int { mask + 1 }
 
     func readTime(_ id: Int) -> Double { id < first ? 0 : items[id & mask].readAt }
@@ -61,7 +61,7 @@ struct RowCacheQueue: ~Copyable {
         return id
     }
 
-    /// Chunks that are replaced again and again leave numbers behind. When they are the most of the ring, old chunks go with them.
+    /// Makes room for a number. If most chunks of a large ring were replaced by others, drops its older half instead.
     private mutating func makeRoom() {
         guard mask > RowCacheQueue.small, count < mask / 4 else { return grow() }
         let end = next - mask / 2
@@ -80,7 +80,7 @@ struct RowCacheQueue: ~Copyable {
         former.deallocate()
     }
 
-    /// Lets one chunk go.
+    /// Drops one chunk.
     mutating func drop(_ id: Int) {
         guard id >= first, let chunk = items[id & mask].chunk else { return }
         items[id & mask].chunk = nil
@@ -89,12 +89,12 @@ struct RowCacheQueue: ~Copyable {
         chunk.release()
     }
 
-    /// Lets the chunks of some tables go.
+    /// Drops the chunks of some tables.
     mutating func drop(where isDropped: (Int) -> Bool) {
         for id in first..<next where isDropped(items[id & mask].place) { drop(id) }
     }
 
-    /// Lets the oldest chunks go until the budget holds.
+    /// Drops the oldest chunks until the budget holds.
     mutating func shrink(to limit: Int) {
         while first < next, bytes > limit || items[first & mask].chunk == nil {
             drop(first)

@@ -1,25 +1,25 @@
-// Which chunk of a row cache has which row: one tree of entities in one store.
+// Finds rows in a row cache's chunks, for one root entity in one store.
 
 import CoreDataValues
 import Foundation
 
-/// Finds rows by number. Small chunks are indexed row by row; of large ones the range of numbers is known if they lie in order,
-/// and all others are indexed when the next row is asked for.
+/// Finds rows by number. Small chunks are indexed row by row. Large ones wait for the next look-up, which notes their
+/// range if the numbers ascend and else indexes the rows.
 ///
-/// The index has room for four rows in each bucket and drops the oldest of them when a fifth comes: a cache may forget.
+/// The index has four slots in each bucket, and a fifth row displaces the oldest: a cache may forget.
 struct RowCacheTable: ~Copyable {
-    /// Chunks with more rows than this wait for a look-up to be indexed.
+    /// Chunks with more rows than this are indexed by the next look-up.
     private static let small = 8
     private static let maximumBuckets = 1 << 16
-    /// A table in which more rows were forgotten one by one is emptied.
+    /// More rows than this forgotten one by one empty the table.
     private static let forgottenLimit = 16_384
 
-    /// The save that last wrote here.
+    /// The number of the last save or removal of rows of this table.
     var lastSave = 0
 
     private struct Slot {
         var number: Int64 = 0
-        /// The chunk's number and the row; 0 for an empty slot.
+        /// The chunk's number and the row's index; 0 for an empty slot.
         var mark = 0
         var id: Int { mark >> 8 }
         var row: Int { mark & 255 }
@@ -31,18 +31,18 @@ struct RowCacheTable: ~Copyable {
         let id: Int
     }
 
-    /// Buckets of four, one after the other; nil before the first row.
+    /// Buckets of four slots; nil before the first row.
     private var slots: UnsafeMutablePointer<Slot>?
     private var slotCount = 0
     private var indexed = 0
-    /// Of chunks whose rows lie in order; the chunks' numbers rise.
+    /// The number ranges of chunks with ascending rows, in order of the chunks' numbers.
     private var spans: ContiguousArray<Span> = []
-    /// Large chunks that no look-up has seen yet.
+    /// Large chunks added since the last look-up.
     private var waiting: ContiguousArray<Int> = []
-    /// The last large chunk that begins with a number: the same rows read again replace it.
+    /// The last large chunk that starts with a number: reading the same rows again replaces it.
     private var beginnings: [Int64: Int] = [:]
     private var trimAt = 256
-    /// The chunk before which nothing counts for a row.
+    /// The first chunk that counts for a row again, if the row was forgotten.
     private var forgotten: [Int64: Int] = [:]
     private var justForgotten: ContiguousArray<(id: Int, numbers: [Int64])> = []
     private var forgottenCount = 0
@@ -53,7 +53,7 @@ struct RowCacheTable: ~Copyable {
 
     // MARK: Looking up
 
-    /// The latest chunk that has a row, and which of its rows it is.
+    /// Returns the latest chunk with a row, and the row's index in it.
     mutating func find(_ number: Int64, _ queue: borrowing RowCacheQueue) -> (id: Int, row: Int)? {
         if !waiting.isEmpty || !justForgotten.isEmpty { index(queue) }
         var best = indexedRow(number, queue)
@@ -81,7 +81,7 @@ struct RowCacheTable: ~Copyable {
         return nil
     }
 
-    /// Halves the rows of a chunk that lie in order.
+    /// Finds a row in a chunk with ascending numbers, by binary search.
     private static func row(of number: Int64, in chunk: RowChunk) -> Int? {
         var low = 0
         var high = chunk.count
@@ -92,7 +92,7 @@ struct RowCacheTable: ~Copyable {
         return low < chunk.count && chunk.row(low).key(chunk.layout) == number ? low : nil
     }
 
-    /// Does what adding and forgetting left to the next look-up.
+    /// Indexes the chunks and forgotten rows that were left for this look-up.
     private mutating func index(_ queue: borrowing RowCacheQueue) {
         for id in waiting {
             guard let chunk = queue.chunk(id) else { continue }
@@ -109,7 +109,7 @@ struct RowCacheTable: ~Copyable {
         justForgotten.removeAll()
     }
 
-    /// The first and the last number if the rows lie in order.
+    /// The first and the last number if the numbers ascend.
     private static func ends(_ chunk: RowChunk) -> (low: Int64, high: Int64)? {
         let low = chunk.row(0).key(chunk.layout)
         var last = low
@@ -127,7 +127,7 @@ struct RowCacheTable: ~Copyable {
         guard chunk.count > RowCacheTable.small else {
             for row in 0..<chunk.count {
                 let former = index(chunk.row(row).key(chunk.layout), id, row)
-                // The only row of its chunk is known better now.
+                // The former chunk had only this row.
                 if former != 0, former != id, queue.chunk(former)?.count == 1 { queue.drop(former) }
             }
             return
@@ -160,7 +160,7 @@ struct RowCacheTable: ~Copyable {
         return Int(truncatingIfNeeded: hash >> 32) & (slotCount / 4 &- 1) &* 4
     }
 
-    /// Notes where a row is unless a later chunk has it; answers the chunk that had it.
+    /// Notes a row's place unless a later chunk has it. Returns the chunk noted before, or 0.
     private mutating func index(_ number: Int64, _ id: Int, _ row: Int) -> Int {
         if indexed >= slotCount / 2 { grow() }
         guard let slots else { return 0 }
@@ -179,7 +179,7 @@ struct RowCacheTable: ~Copyable {
         return 0
     }
 
-    /// Lets go of a row that has no place in its bucket any more. Older chunks that have it, too, must not answer for it.
+    /// Forgets a row that lost its place in a bucket, so that older chunks with the row do not answer for it.
     private mutating func displace(_ slot: Slot) {
         guard spans.first.map({ $0.id < slot.id }) == true || waiting.first.map({ $0 < slot.id }) == true else {
             return
@@ -195,7 +195,7 @@ struct RowCacheTable: ~Copyable {
         guard slotCount < 4 * RowCacheTable.maximumBuckets else { return }
         let (former, count) = (slots, slotCount)
         slotCount = min(max(128, 4 * count), 4 * RowCacheTable.maximumBuckets)
-        // Zeros are empty slots, and the system has them for nothing.
+        // Zeros are empty slots, and calloc has zeroed pages for nothing.
         guard let memory = calloc(slotCount, MemoryLayout<Slot>.stride) else { misuse("There is no memory left.") }
         slots = memory.bindMemory(to: Slot.self, capacity: slotCount)
         indexed = 0
@@ -208,7 +208,7 @@ struct RowCacheTable: ~Copyable {
 
     // MARK: Forgetting
 
-    /// Chunks before `id` count no more for these rows. Answers false if that is too much to remember.
+    /// Excludes chunks before `id` for these rows. Returns false if more rows were forgotten than are worth keeping.
     mutating func forget(_ numbers: [Int64], before id: Int) -> Bool {
         guard slots != nil || !waiting.isEmpty || !spans.isEmpty else { return true }
         forgottenCount += numbers.count

@@ -1,17 +1,17 @@
-// Rows as conflicts see them: what a context read, what the coordinator knows, what the store has.
+// Rows in conflicts: those that a context read, the coordinator caches, or the store has.
 
 import CoreDataValues
 import Foundation
 
-/// One row of a chunk, which it keeps alive.
+/// One row, with the chunk that it retains.
 struct RowSnapshot {
     let chunk: RowChunk
     let row: UnsafeMutablePointer<UInt64>
 
-    /// `Z_OPT`; -1 when the store has NULL there.
+    /// `Z_OPT`; -1 if the store has NULL.
     var version: Int32 { row.version(chunk.layout) }
 
-    /// Whether all slots have the same values here and there.
+    /// Whether two rows have the same version and values.
     func agrees(with other: RowSnapshot) -> Bool {
         if row == other.row { return true }
         let count = chunk.layout.slotCount
@@ -19,7 +19,7 @@ struct RowSnapshot {
             && (0..<count).allSatisfy { agrees(with: other, in: $0) }
     }
 
-    /// Whether a slot has the same value here and there, byte for byte.
+    /// Whether a slot has the same value in two rows, byte for byte.
     func agrees(with other: RowSnapshot, in slot: Int) -> Bool {
         guard row.isPresent(slot), other.row.isPresent(slot) else {
             return row.isPresent(slot) == other.row.isPresent(slot)
@@ -29,7 +29,7 @@ struct RowSnapshot {
     }
 }
 
-/// What a store answers for a key.
+/// A store's answer for a key.
 enum StoredRow {
     case row(RowSnapshot)
     case gone
@@ -45,7 +45,7 @@ extension NSManagedObject {
         return RowSnapshot(chunk: chunk, row: row)
     }
 
-    /// A row of this object's entity as a dictionary: stored attributes and to-ones, nil as `NSNull`, targets as their IDs.
+    /// A row of this object's entity as a dictionary: stored attributes and to-ones, nil as `NSNull`, targets as IDs.
     final func dictionary(of snapshot: RowSnapshot) -> [String: Any] {
         var values: [String: Any] = [:]
         for (slot, property) in _state.info.entity.slots.enumerated() where !property.isTransient {
@@ -62,7 +62,7 @@ extension NSManagedObject {
         return values
     }
 
-    /// The target that a row names.
+    /// The key of a to-one's target in a row.
     final func targetKey(at slot: Int, of snapshot: RowSnapshot) -> ObjectKey? {
         guard snapshot.row.isPresent(slot) else { return nil }
         return ObjectKey(

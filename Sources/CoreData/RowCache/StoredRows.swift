@@ -1,14 +1,14 @@
-// Rows read from a store at the moment of a conflict, past every cache.
+// Rows read from a store for a conflict, bypassing all caches.
 
 import CoreDataValues
 import Foundation
 
-/// Rows read from a store at the moment of a conflict, past every cache.
+/// Rows read from a store for a conflict, bypassing all caches.
 struct StoredRows {
     private var found: [RowKey: RowSnapshot] = [:]
     private let schema: Schema
 
-    /// - Throws: what the store says.
+    /// - Throws: the store's error.
     init(_ keys: [RowKey], in store: any StoreReader) throws {
         schema = store.schema
         let schema = schema

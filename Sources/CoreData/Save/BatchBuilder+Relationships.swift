@@ -1,11 +1,11 @@
-// What a save writes of relationships beside the rows.
+// Adds relationship changes to the batch that have no cell in the object's own row.
 
 import CoreDataValues
 
 extension BatchBuilder {
-    /// What has no cell in the object's own row: pairs, orders, members without inverse.
+    /// Adds many-to-many pairs, orders and members of to-manys without inverse.
     ///
-    /// - Parameter isTouched: whether other writers may have added members to the object, so that its own come behind them.
+    /// - Parameter isTouched: whether the row is not compared, so that other writers' members may precede its own.
     func addRelationships(of object: NSManagedObject, isTouched: Bool = false) throws {
         var failure: (any Error)?
         object.forEachToMany { index, members in
@@ -30,7 +30,7 @@ extension BatchBuilder {
         if let failure { throw failure }
     }
 
-    /// - Parameter last: the members that are new at the end, if the others stand as they did.
+    /// - Parameter last: the members added at the end, if all others are in the stored order.
     private func addOrder(
         _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ members: ToMany,
         _ last: ArraySlice<NSManagedObject>?
@@ -45,7 +45,7 @@ extension BatchBuilder {
                 isTail: order == nil, moved: moved))
     }
 
-    /// Names each pair from one side only: the side declared first, or in a self-inverse the smaller key.
+    /// Adds each pair from one side only: the side declared first, or the smaller key in a self-inverse.
     private func addLinks(
         _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ inverse: ResolvedRelationship,
         _ members: ToMany
@@ -62,9 +62,9 @@ extension BatchBuilder {
 }
 
 extension ContiguousArray<NSManagedObject> {
-    /// The keys that a save writes, 15 instructions each.
+    /// The keys that the save gives these objects, 15 instructions each.
     fileprivate var savedKeys: [RowKey] {
-        // Without room the count would be written to the one empty array that all share.
+        // With a capacity of zero the count would be written to the shared empty array.
         guard !isEmpty else { return [] }
         return [RowKey](unsafeUninitializedCapacity: count) { keys, made in
             borrowEach { object in

@@ -1,10 +1,10 @@
-// Rows that a save names for their relationships alone.
+// Rows that a save names only because relationships changed.
 
 import CoreDataValues
 
 extension BatchBuilder {
-    /// Packs an object of which no value changed as far as it is not compared. Answers whether its row is to get a new version
-    /// only if it is as it was read.
+    /// Adds an object without changed values to the touches, or only checks it. Returns true if it needs a compared
+    /// update, which raises its version.
     @inline(never)
     func needsVersion(_ object: NSManagedObject) throws -> Bool {
         guard object.hasChangedToMany() else {
@@ -17,7 +17,7 @@ extension BatchBuilder {
         return false
     }
 
-    /// Members of a to-many without inverse have their owner in their own row, which must be as it was read.
+    /// Notes members of a to-many without inverse: their own row names the owner and must be as it was read.
     func adopt(_ members: ToMany) throws {
         guard touches != nil else { return }
         for member in members.added.objects {
@@ -27,7 +27,7 @@ extension BatchBuilder {
         for member in members.removed.objects { adopted.append((member, false)) }
     }
 
-    /// Puts the touched rows into the batch.
+    /// Adds the touched rows to the batch.
     func addTouches() {
         if !adopted.isEmpty { compareAdopted() }
         if let touches, !touches.rows.isEmpty { batch.touches = touches.groups }

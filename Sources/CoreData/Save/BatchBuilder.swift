@@ -1,4 +1,4 @@
-// The rows of one save for one store, grouped as stores write them.
+// The rows that one save writes to one store, grouped as stores write them.
 
 import CoreDataValues
 import Foundation
@@ -7,24 +7,24 @@ import Foundation
 final class BatchBuilder {
     let store: NumberedStore
     let runtime: ModelRuntime
-    /// How many objects the save inserts and updates: chunks are made no larger, and a save of one object is a small one.
+    /// How many objects the save inserts and updates: no chunk is larger, so that saving one object allocates little.
     let room: (inserts: Int, updates: Int)
-    // Touched for every object: not checked for exclusivity, as one save uses a builder from one place.
+    // Used for every object; not checked for exclusivity, as only one save uses a builder, without reentrancy.
     @exclusivity(unchecked) var batch = ChangeBatch()
     @exclusivity(unchecked) private(set) var written: ContiguousArray<WrittenRow> = []
     /// The chunk that new rows of the last entity go into.
     @exclusivity(unchecked) private var last: (entity: Int, chunk: RowChunk)?
-    /// Those of other entities; empty until there is a second one.
+    /// The open chunks of other entities; empty while there is only one.
     @exclusivity(unchecked) private var open: ContiguousArray<RowChunk?> = []
-    /// Groups that take further rows.
+    /// Update groups that take further rows.
     @exclusivity(unchecked) private var groups: ContiguousArray<OpenUpdate> = []
-    /// Rows that are not compared; nil where all are.
+    /// Touched rows, which are not compared; nil if all rows are.
     @exclusivity(unchecked) var touches: TouchList?
-    /// Members of to-manys without inverse, in whose rows their owner is named.
+    /// Members of to-manys without inverse, whose rows name their owner.
     @exclusivity(unchecked) var adopted: ContiguousArray<(member: NSManagedObject, gains: Bool)> = []
-    /// By entity; empty until there is one.
+    /// Deleted rows by entity; empty until there is one.
     @exclusivity(unchecked) private var deletes: ContiguousArray<OpenDelete> = []
-    /// More shapes than these are rare; the group that waited longest is closed then.
+    /// How many update groups are open at once; more shapes are rare, and then the oldest group is closed.
     private static let groupLimit = 16
 
     private struct OpenDelete {
@@ -51,8 +51,8 @@ final class BatchBuilder {
         try insert(object, key: object._state.pointee.assigned, version: 1)
     }
 
-    /// A row that another writer deleted comes again, whole and under its key. Who has read it meanwhile may know a later version
-    /// than this object: the new one must be none that the row has had.
+    /// Inserts a row again that another writer deleted, whole and under its key. Its version must be one that the row
+    /// never had, and whoever read the row before the deletion may know a later one than this object.
     func reinsert(_ object: NSManagedObject) throws {
         let state = object._state
         let version = max(state.version, 0) &+ Int32.random(in: 1024..<65_536)
@@ -60,7 +60,7 @@ final class BatchBuilder {
         batch.absences.append(object.savedKey)
     }
 
-    /// A row that must have the version that was read.
+    /// Adds a check that the row still has the version that was read.
     func check(_ object: NSManagedObject) { check(object, version: object.comparedVersion) }
 
     func check(_ object: NSManagedObject, version: Int32) {
@@ -83,7 +83,7 @@ final class BatchBuilder {
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
-    /// The chunk for further rows of another entity than the last one's, or a new one in the place of a full one.
+    /// The open chunk of an entity other than the last one's, or a new chunk in the place of a full one.
     private func openChunk(_ entity: Int, _ info: EntityInfo) -> RowChunk {
         var former: RowChunk?
         if let last {
@@ -107,8 +107,8 @@ final class BatchBuilder {
         return made
     }
 
-    /// Packs a saved object if anything that is stored differs from its row. A to-one that was written as it was must only be so
-    /// still: the other end relies on it. So must one in which a child has made of an older row what this row says.
+    /// Packs a saved object if a stored value differs from its row. Otherwise its version is only checked, if the
+    /// overlay repeats a to-one that the inverse relies on, or if a child's change to an older row equals the row.
     func update(_ object: NSManagedObject) throws {
         let state = object._state
         if state.isFault { try object.fireOrThrow() }
@@ -123,7 +123,7 @@ final class BatchBuilder {
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
-    /// The place of the open group of a shape; most saves have one or two shapes.
+    /// The index of the open group for a shape; most saves have one or two shapes.
     private func openGroup(_ entity: EntityIndex, _ mask: [UInt64], _ info: EntityInfo) -> Int {
         if let place = groups.lastIndex(where: { $0.entity == entity && $0.mask == mask }) {
             if !groups[place].chunk.isFull { return place }
@@ -139,7 +139,7 @@ final class BatchBuilder {
         return groups.count - 1
     }
 
-    /// The slots whose values differ from the row, as mask words; a tag goes with its to-one.
+    /// The slots whose values differ from the row, as mask words; a to-one's entity tag changes with it.
     private func changedMask(of object: NSManagedObject) -> [UInt64] {
         let state = object._state
         let info = state.info
@@ -172,7 +172,7 @@ final class BatchBuilder {
     }
 
     private func close(_ group: OpenUpdate) {
-        // What the store computes is never written; an object with only such changes gets a new version.
+        // Derived values are never written; an object with only such changes gets a new version.
         let derived = runtime.infos[group.entity.value].derivedSlots
         let slots = BatchBuilder.slots(of: group.mask)
         batch.updates.append(
@@ -209,7 +209,7 @@ final class BatchBuilder {
 }
 
 extension NSManagedObject {
-    /// Reads the row of a fault for the save: written without it, the values that were not read would be lost.
+    /// Reads the row of a fault for the save: an update packed without it would lose the unread values.
     final func fireOrThrow() throws {
         fireUnseen()
         if _state.isFault { try managedObjectContext?.throwReadError() }

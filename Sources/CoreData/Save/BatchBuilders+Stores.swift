@@ -1,12 +1,12 @@
-// Numbers for new objects where one rule for all of an entity does not do.
+// Keys for new objects whose stores are not determined by entity alone.
 
 import CoreDataValues
 import Foundation
 
 extension BatchBuilders {
-    /// The way of a save with stores that name their objects themselves, or with objects assigned to a store.
+    /// Assigns keys where stores choose them for each object, or where objects were assigned to stores.
     ///
-    /// *find each object's store · ask store by store · write the numbers down*
+    /// *find each object's store · get keys store by store · assign them*
     func assignKeysOneByOne(_ inserted: ContiguousArray<NSManagedObject>) throws {
         var homes: [UInt16: (store: NumberedStore, objects: [NSManagedObject])] = [:]
         try inserted.borrowEach { object in

@@ -1,9 +1,9 @@
-// The batches of one save: which store and which number each object gets.
+// The batches of one save: which store and which key each object gets.
 
 import CoreDataValues
 import Foundation
 
-/// The builders of a save, one a store.
+/// The batch builders of a save, one for each store.
 struct BatchBuilders {
     let context: NSManagedObjectContext
     /// How many objects the save inserts and updates.
@@ -18,7 +18,7 @@ struct BatchBuilders {
         self.updates = updates
     }
 
-    /// Gives every new object its number: from its store's block for the tree of its entity, in order of insertion.
+    /// Gives every new object its key: from its store's block for the root entity, in order of insertion.
     func assignKeys(_ inserted: ContiguousArray<NSManagedObject>) throws {
         guard let first = inserted.first else { return }
         let infos = context.runtime.infos
@@ -61,7 +61,7 @@ struct BatchBuilders {
         }
     }
 
-    /// The usual small save: objects of one entity.
+    /// Assigns keys in the common case of a small save with objects of one entity.
     private func assignKeys(_ inserted: ContiguousArray<NSManagedObject>, of info: EntityInfo) throws {
         let home = try context.requiredCoordinator.store(for: info)
         var next: Int64
@@ -75,7 +75,7 @@ struct BatchBuilders {
         }
     }
 
-    /// Entities that share a table, and so its keys.
+    /// Entities that share a table and so its keys, in one store.
     private struct Family: Hashable {
         var store: UInt16
         var root: EntityIndex

@@ -1,20 +1,20 @@
-// Which members of an ordered to-many do not stand where the store has them.
+// Finds the members of an ordered to-many that are not in the stored order.
 
 import CoreDataValues
 
-/// The fewest members that came or moved to make the present order of the stored one.
+/// The fewest added or moved members that turn the stored order into the present one.
 ///
-/// Both ends that are alike are passed by, and a single member that moved is seen, at 10 instructions a member. Only what lies
-/// between the first and the last of several moves is looked at more closely.
+/// Skips equal members at both ends and recognizes a single move, at 10 instructions a member. Only the range between
+/// the first and the last of several moves is compared in detail.
 struct MovedMembers {
-    /// Where they stand in the order, ascending.
+    /// Their indexes in the present order, ascending.
     private(set) var places: [Int] = []
     private let stored: ContiguousArray<ObjectKey>
     private let order: ContiguousArray<ObjectKey>
     private let gone: Set<ObjectKey>
     private let came: Set<ObjectKey>
 
-    /// nil when the members were not read, or when most of them came or moved.
+    /// nil if the members were not read, or if most of them were added or moved.
     init?(in order: ContiguousArray<NSManagedObject>, _ members: ToMany, store: UInt16) {
         guard !members.isFault, 2 * members.added.count <= order.count else { return nil }
         stored = members.storedKeys(in: store)
@@ -33,7 +33,7 @@ struct MovedMembers {
         return former.isEmpty || present.isEmpty ? end(former, present) : compareMiddle(former, present)
     }
 
-    /// What is left when the same members in the same order are passed by at both ends, and those that came or are gone.
+    /// The ranges that remain after skipping equal, added and removed members at both ends.
     private func rest(
         _ stored: UnsafeBufferPointer<ObjectKey>, _ order: UnsafeBufferPointer<ObjectKey>
     ) -> (former: Range<Int>, present: Range<Int>, new: [Int]) {
@@ -69,7 +69,7 @@ struct MovedMembers {
         return (a..<aEnd, b..<bEnd, new)
     }
 
-    /// One of the two is empty: what is left of the other came or is gone.
+    /// Ends the comparison if one range is empty: the other must hold only added or removed members.
     private mutating func end(_ former: Range<Int>, _ present: Range<Int>) -> Bool {
         places += present
         return present.allSatisfy { came.contains(order[$0]) } && former.allSatisfy { gone.contains(stored[$0]) }

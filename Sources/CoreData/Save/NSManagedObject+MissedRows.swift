@@ -1,13 +1,13 @@
-// Rows that another writer had deleted when the program changed them.
+// Changed objects whose rows another writer had deleted already.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// Remembers that a change found this object's row gone, for the save to refuse.
+    /// Notes that a change found this object's row gone, so that the save refuses it.
     ///
-    /// A fault of a row that the program has never read is dropped in silence (4.12). Of a row that it has read, held since or not, the
-    /// change is a conflict, and so is a pair made with any row.
+    /// A fault whose row the program never read is dropped silently (4.12). If it was ever read, even by an object
+    /// deallocated since, the change is a conflict, and so is a pair made with any missing row.
     @inline(never)
     final func noteMissed(isPair: Bool = false) {
         guard _state.has(.inaccessible), _state.pointee.number > 0, let context = managedObjectContext,
@@ -19,8 +19,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// - Throws: 133020 for objects whose rows were found gone when they were changed, 133000 in a child context; nothing under a
-    ///   policy that settles conflicts: their deletion stays.
+    /// - Throws: 133020 for changed objects whose rows were found gone, 133000 in a child context; nothing under a
+    ///   policy that resolves conflicts: they stay deleted.
     final func refuseMissed() throws {
         let missed = tracker.missed.filter {
             $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.gone)
@@ -36,12 +36,12 @@ extension NSManagedObjectContext {
             })
     }
 
-    /// Whether the context that saves into the store has no policy that settles conflicts.
+    /// Whether the topmost context, which saves into stores, has a policy that resolves no conflicts.
     final var refusesConflicts: Bool { (topmost.chosenPolicy ?? .error).onlyThrows }
 }
 
 extension CocoaError {
-    /// 133000 of a child's save.
+    /// 133000 for a child's save.
     static func deletedAbove(_ object: NSManagedObject, _ cure: String) -> CocoaError {
         .coreData(
             133000, "\(object.objectID.uriRepresentation().absoluteString) was deleted in the parent context; \(cure).",

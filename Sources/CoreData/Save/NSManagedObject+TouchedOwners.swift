@@ -3,13 +3,13 @@
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Whether a save compares every row that it names with the version that was read, as Core Data does, also the rows of which
-    /// nothing changed but who is a member. False at first: several writers may add members to one owner at once.
+    /// Whether a save compares the version of every row in it, as Core Data does, also of rows of which only the
+    /// members changed. False by default, so that several writers can add members to one owner at once.
     ///
-    /// Always compared are deleted rows, rows with a changed attribute or to-one, owners whose order changed otherwise than by
-    /// additions at its end, whose members came under a maximum or left under a minimum count, or whose class overrides
-    /// `validateForUpdate()`, and what `detectConflicts(for:)` was given. Taken over by child contexts, of which the save that
-    /// writes rows counts. Ours, beside Core Data's API.
+    /// Rows are always compared if they are deleted, if an attribute or to-one changed, if their order changed other
+    /// than by additions at its end, if a to-many with a maximum count gained or one with a minimum count lost members,
+    /// if the class overrides `validateForUpdate()`, or after `detectConflicts(for:)`. Child contexts take over the
+    /// value; the topmost context's counts. Ours, beside Core Data's API.
     public final var comparesRelationshipOwners: Bool {
         get { comparesOwners }
         set { comparesOwners = newValue }
@@ -17,9 +17,9 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Whether other writers may change this object, of which members came or went and no slot differs from the row.
+    /// Whether this object's row need not be compared: only members changed, and no limit or order depends on them.
     final func isOnlyTouched() -> Bool {
-        // A to-one that was written as it was must be so still, and what a child has changed.
+        // Compared, as the inverse relies on a to-one that the overlay repeats, or as a child has changed the object.
         if statesTarget || _state.has(.based) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates {
             return false
         }
@@ -32,15 +32,15 @@ extension NSManagedObject {
         return isTouched
     }
 
-    /// Whether another writer's members count against a limit that the change here may break with them.
+    /// Whether a count limit could be broken by this change and another writer's together.
     private func isBounded(_ relationship: ResolvedRelationship, _ members: ToMany) -> Bool {
         let description = relationship.description
         return description.maxCount > 1 && !members.added.isEmpty
             || description.minCount > 0 && !members.removed.isEmpty
     }
 
-    /// The members that come last in an order of this object's own, if all others stand as the store has them; nil if they do not,
-    /// or if the stored order is not known.
+    /// The members at the end of this object's own order that were added, if all others are in the stored order; nil if
+    /// they are not, or if the stored order is not known.
     final func addedAtEnd(_ index: Int, _ members: ToMany) -> ArraySlice<NSManagedObject>? {
         guard !members.isFault, let order = members.order else { return nil }
         compare(members, _state.identityMap?.context)
@@ -54,7 +54,7 @@ extension NSManagedObject {
         return last.count == members.added.count && last.allSatisfy(members.hasAdded) ? last : nil
     }
 
-    /// Whether a pair is added to a to-many that is stored.
+    /// Whether a member is added to a to-many that is stored.
     final var gainsMembers: Bool {
         var gains = false
         forEachToMany { index, members in

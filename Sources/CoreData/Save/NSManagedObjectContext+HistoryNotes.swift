@@ -1,11 +1,11 @@
-// What a save tells a store that keeps history.
+// The note that a save gives to a store with history.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
 extension SaveOperation {
-    /// A batch with the note that the store's history asks for.
+    /// The batch with the note for the store's history.
     func noted(_ batch: StoreBatch) -> ChangeBatch {
         var relationships: [RowKey: [RelationshipIndex]] = [:]
         for object in updated where object._state.pointee.store == batch.store.number {
@@ -28,7 +28,7 @@ extension SaveOperation {
         return noted
     }
 
-    /// The fewest members that could have moved to make one order of the other, without those that came and went.
+    /// The fewest kept members that could have moved to turn one order into the other.
     private func moved(
         _ order: ContiguousArray<NSManagedObject>, from former: ContiguousArray<ObjectKey>
     ) -> [NSManagedObject] {
@@ -40,7 +40,7 @@ extension SaveOperation {
 }
 
 extension NSManagedObjectContext {
-    /// Keeps what a store has made of a save, for the token in the save's notifications.
+    /// Keeps the transaction number of a store for the token in the save's notifications.
     final func remember(_ note: HistoryNote, of store: NSPersistentStore) {
         let number = note.number.load(ordering: .relaxed)
         guard number > 0 else { return }
@@ -48,8 +48,8 @@ extension NSManagedObjectContext {
         savedTransactions = (savedTransactions ?? [:]).merging([store.identifier: number]) { $1 }
     }
 
-    /// The last transaction of the histories that the last save wrote to, and where the others are now; nil for a save that none
-    /// records.
+    /// The last transactions of the histories that the last save wrote to, and the current ones of the other stores;
+    /// nil if the save wrote to no history.
     final var savedToken: NSPersistentHistoryToken? {
         guard let saved = savedTransactions else { return nil }
         let others = requiredCoordinator.persistentStores.filter { $0.recordsHistory && saved[$0.identifier] == nil }

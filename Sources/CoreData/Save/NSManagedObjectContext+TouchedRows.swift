@@ -1,10 +1,10 @@
-// Rows that a store changed beyond what a save wrote: derived attributes.
+// Rows that the store changed in addition to what a save wrote: derived attributes.
 
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Makes faults read such rows again. An object that has its values keeps them until it is refreshed
-    /// (4.11); members of to-manys that were read before are read anew when their owner asks.
+    /// Detaches such rows from faults, so that they are read again. An object that was read keeps its values until it
+    /// is refreshed (4.11); members of to-manys that were read before are read again when their owner asks.
     final func rowsWereTouched(_ keys: [RowKey], store: UInt16) {
         guard !keys.isEmpty, let identityMap else { return }
         rowTime += 1

@@ -1,10 +1,10 @@
-// From overlays to rows: what a save hands to a store, and what the objects keep afterwards.
+// Packs overlays into rows for the store, and makes these the objects' rows after the commit.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// Whether a changed slot holds another value than the row.
+    /// Whether a slot of the overlay differs from the row.
     final func differs(_ slot: Int, _ overlay: Overlay) -> Bool {
         let state = _state
         guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else {
@@ -31,7 +31,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Writes the object's present values as a row.
+    /// Packs the object's present values as a row.
     final func pack(into chunk: RowChunk, key: Int64, version: Int32) {
         let state = _state
         let info = state.info
@@ -55,8 +55,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Adds transient values to the row that was packed last, for a child context: rows of stores have none. Values that are kept
-    /// as objects stay out; a child asks for them (`parentLive`).
+    /// Adds transient values to the row packed last, for a child context: rows of stores have none. Values kept as
+    /// objects are left out; the child asks for them (`parentLive`).
     final func packTransients(into chunk: RowChunk) {
         let info = _state.info
         guard info.hasTransientSlots else { return }
@@ -64,8 +64,8 @@ extension NSManagedObject {
         packChangedTransients(into: chunk)
     }
 
-    /// The same of values in the overlay alone. A child's own row has those that its save has pushed, so that they are there when
-    /// later changes are dropped.
+    /// Adds transient values of the overlay alone. A child's own row contains those that its save pushed, so that they
+    /// remain when later changes are dropped.
     final func packChangedTransients(into chunk: RowChunk) {
         let info = _state.info
         guard info.hasTransientSlots, let overlay = _state.overlay else { return }
@@ -76,7 +76,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Takes what this object has from its own parent out of the row, where only the overlay is looked at.
+    /// Copies transient values from a row that the parent gave into the overlay, as only the overlay is packed.
     private final func liftTransients(_ info: EntityInfo) {
         guard managedObjectContext?.isChild == true, let row = _state.pointee.row, let chunk = _state.chunk else {
             return
@@ -132,7 +132,7 @@ extension NSManagedObject {
 
     // MARK: After the commit
 
-    /// Takes the key that the save gave.
+    /// Makes the key that the save assigned the object's own.
     final func acceptAssignedKey() {
         let state = _state
         guard state.pointee.assigned != 0 else { return }
@@ -143,7 +143,7 @@ extension NSManagedObject {
         state.forgetObjectID()
     }
 
-    /// Makes a written row the snapshot; changed values are in it now.
+    /// Makes a written row the snapshot and drops the overlay values that it contains now.
     final func acceptRow(_ chunk: RowChunk, _ row: Int) {
         let state = _state
         state.attach(chunk, row: chunk.row(row))
@@ -161,7 +161,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject {
-    /// Makes the present members of changed to-manys the saved ones.
+    /// Makes the present members of changed to-manys the stored ones.
     final func acceptToManyChanges() {
         forEachToMany { index, members in
             guard members.isChanged else { return }
@@ -170,13 +170,13 @@ extension NSManagedObject {
             guard members.hasOrder, !isOwner(ofChanged: members, index) else {
                 return members.acceptChanges(isOrdered: isOrdered)
             }
-            // A refresh of a member has dropped what was said here: the store knows.
+            // A refresh of a member dropped its side of this change: the members are read from the store.
             members.revert()
             members.becomeFault()
         }
     }
 
-    /// Whether the members of an order that came point here, and those that went do not, as far as a to-one of theirs says so.
+    /// Whether the to-ones of added members point at this object and those of removed members do not.
     private final func isOwner(ofChanged members: ToMany, _ index: Int) -> Bool {
         guard case .slot(let slot)? = relationship(toMany: index).inverse.map({ _state.info.schema[$0].place }) else {
             return true
@@ -189,7 +189,7 @@ extension NSManagedObject {
 }
 
 extension RowChunk {
-    /// `store(_:)`, with the usual case in this module: a value that fits into the arena as it is.
+    /// Does what `store(_:)` does, inlined here for the usual case: bytes that fit into the arena.
     @inline(__always)
     func keep(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let fill = self.fill

@@ -1,4 +1,4 @@
-// Saves over several stores, of which one refuses.
+// Saves into several stores, of which one refuses its batch.
 
 import CoreDataValues
 import Foundation
@@ -8,8 +8,8 @@ extension SaveOperation {
         !committed.isEmpty && committed.contains { $0.store.number == store }
     }
 
-    /// Makes what some stores have written the state of their objects, although another store failed the save: written again, new
-    /// objects would be there twice. The objects of the store that refused stay as they were.
+    /// Accepts the changes of the stores that have committed although another store failed the save: saved again, new
+    /// objects would be inserted twice. The objects of the store that failed stay as they were.
     func acceptCommitted() {
         context.advanceGeneration()
         context.rowTime += 1
@@ -18,7 +18,7 @@ extension SaveOperation {
         var gone: ContiguousArray<NSManagedObject> = []
         for batch in committed {
             if context.childCount.load(ordering: .relaxed) > 0 { context.noteVersions(of: batch.touched) }
-            // Before the owners let go of members that came and went.
+            // Before the owners forget which members were added and removed.
             for touched in batch.touched { touched.accept() }
             for written in batch.written {
                 written.object._withUnsafeGuaranteedRef { object in
@@ -40,7 +40,7 @@ extension SaveOperation {
         tell(ContextEvent(inserted: new, updated: changed, deleted: gone))
     }
 
-    /// The earlier stores have saved.
+    /// Calls `didSave` and posts the notification for the objects of the stores that committed.
     private func tell(_ event: ContextEvent) {
         context.lastEvent = nil
         for object in event.inserted + event.updated + event.deleted { object.didSave() }
@@ -62,7 +62,7 @@ extension SaveOperation {
         context.tracker.unmark(object, .dirty)
     }
 
-    /// An object whose row was not written is on the one that it was read from; equal values in it are no changes.
+    /// Accepts an object whose row was not written: it keeps the row that it read and drops equal overlay values.
     private func acceptUnwritten(_ object: NSManagedObject) {
         object.acceptToManyChanges()
         if object._state.overlay != nil { object._state.revertUnchanged() }

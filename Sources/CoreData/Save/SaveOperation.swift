@@ -1,22 +1,22 @@
-// One save, from pending changes to rows and back to clean objects.
+// One save, from pending changes to rows and back to unchanged objects.
 
 import CoreDataValues
 import Foundation
 
-/// Collects, writes and adopts the changes of one context. A value used once; until the commit succeeds it changes nothing that
-/// a failed save would have to take back, except what `willSave` did.
+/// Collects, writes and accepts the changes of one context. Used once. Until the commit succeeds it changes nothing
+/// that a failed save would have to restore, except what `willSave` did.
 struct SaveOperation {
     let context: NSManagedObjectContext
     var inserted: ContiguousArray<NSManagedObject> = []
     var updated: ContiguousArray<NSManagedObject> = []
     var deleted: ContiguousArray<NSManagedObject> = []
-    /// The only event since the last save, if it told of the same objects: its sets may be made already.
+    /// The only event since the last save, if it has the same objects: its sets may exist already.
     private var event: ContextEvent?
-    /// What a merge policy has put on other rows, nil if it was not asked; their event is told once the save is through.
+    /// The objects that a merge policy rebased, nil if none was asked; posted as refreshed after the save.
     var merged: Set<NSManagedObject>?
-    /// What several stores have taken already; each is a transaction of its own.
+    /// The batches that some of several stores have committed; each is a transaction of its own.
     var committed: [StoreBatch] = []
-    /// The stores that have taken a batch and tell of it, once the save has ended.
+    /// The stores that have committed a batch and post a remote change after the save.
     private(set) var toTell: [NSPersistentStore] = []
 
     /// How often `willSave` may change things before the save gives up (1.7).
@@ -66,7 +66,7 @@ struct SaveOperation {
             }
             pending.borrowEach { object in
                 guard object._state.has(.dirty) else { return }
-                // Refreshed with what others have made of it: if its row is gone, they must not lead there.
+                // A refresh may have made it a fault: if its row is gone, other objects must not point at it.
                 if object._state.isFault { object.fireUnseen() }
                 object.willSave()
             }
@@ -112,14 +112,14 @@ struct SaveOperation {
 
     // MARK: The write
 
-    /// One batch a store.
+    /// Packs one batch for each store.
     ///
     /// - Parameter reinserted: objects whose rows are gone and are written again; none in the first attempt of a save.
     func pack(reinserted: ContiguousArray<NSManagedObject> = []) throws -> [StoreBatch] {
         if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         if context.runtime.hasTransformables { try LiveValues.pack(inserted, updated) }
         var builders = BatchBuilders(context, inserts: inserted.count, updates: updated.count)
-        // New objects keep the keys that an attempt before, or `obtainPermanentIDs`, has given them.
+        // New objects keep keys from an earlier attempt or from `obtainPermanentIDs`.
         let given = context.hasEarlyKeys ? context.keepEarlyKeys(inserted) : inserted
         let unnumbered = context.saveMemory == nil ? given : given.filter { $0._state.pointee.assigned == 0 }
         try context.requiredCoordinator.writes.write { try builders.assignKeys(unnumbered) }
@@ -138,7 +138,7 @@ struct SaveOperation {
         return builders.finish()
     }
 
-    /// Answers the conflicts of the first store that refuses its batch. A store that took a batch is not asked again.
+    /// Commits the batches and returns the conflicts of the first store that refuses. Skips stores that have committed.
     mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
         let coordinator = context.requiredCoordinator
         let cache = coordinator.rowCache
@@ -148,7 +148,7 @@ struct SaveOperation {
             var note: HistoryNote?
             do {
                 (store, outcome) = try coordinator.writes.write {
-                    // It may have moved since the batch was made.
+                    // The store may have been removed or replaced since the batch was packed.
                     guard let store = coordinator.numberedStore(batch.store.number) else {
                         throw StoreError(134070, "The store was removed while the save ran; its objects stay unsaved.")
                     }
@@ -205,7 +205,7 @@ struct SaveOperation {
         updated.borrowEach { object in
             let state = object._state
             object.acceptToManyChanges()
-            // Equal values were not written; left there, they would count as changes in the next merge.
+            // Equal values were not written; in the overlay they would count as changes in the next merge.
             if state.pointee.overlay != nil { state.revertUnchanged() }
             state.leaveUnseenRow()
         }
@@ -234,11 +234,11 @@ struct SaveOperation {
 
     // MARK: What counts as a change
 
-    /// Whether a saved object differs from its row in anything that is stored, or a child has changed it: another writer may have made the
-    /// same of an older row, and each of them has counted one up.
+    /// Whether a saved object differs from its row in a stored value, or a child has changed it: another writer may
+    /// have made the same change to the same older row, and then both would have the same next version.
     static func isChanged(_ object: NSManagedObject) -> Bool { differs(object) || object._state.has(.based) }
 
-    /// Whether a saved object differs from its row in anything that is stored.
+    /// Whether a saved object differs from its row in a stored value.
     static func differs(_ object: NSManagedObject) -> Bool {
         let state = object._state
         if object.hasChangedToMany() { return true }

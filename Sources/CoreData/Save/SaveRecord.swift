@@ -1,13 +1,13 @@
-// What the saves of one context have come to.
+// The outcomes of one context's saves.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
-/// What the saves of one context have come to.
+/// The outcomes of one context's saves.
 struct SaveRecord: OptionSet {
     let rawValue: UInt8
-    /// A store has taken changes.
+    /// A store has committed changes.
     static let committed = SaveRecord(rawValue: 1)
     /// A save met a conflict.
     static let refused = SaveRecord(rawValue: 2)

@@ -1,21 +1,21 @@
-// What a save made of the objects that were inserted.
+// What became of the objects that a save was to insert.
 
 import Foundation
 
-/// Follows the inserted objects of one save through the settling of constraints.
+/// Follows the inserted objects of one save through the resolution of constraint conflicts.
 final class SaveReport {
-    /// Those of the first attempt that was refused, in their order.
+    /// The inserted objects of the first refused attempt, in their order.
     private var first: ContiguousArray<NSManagedObject> = []
     private var saved: ContiguousArray<NSManagedObject> = []
-    /// Of an object that became part of another.
+    /// The survivor of each object that was merged into another, and the effect on it.
     private var merged: [ObjectIdentifier: (survivor: NSManagedObject, effect: NSBatchInsertEffect)] = [:]
 
-    /// The save was refused with these objects.
+    /// Notes the objects with which the save was refused first.
     func begin(_ inserted: ContiguousArray<NSManagedObject>) {
         if first.isEmpty { first = inserted }
     }
 
-    /// A policy has made one object of two.
+    /// Notes that a policy merged one object into another.
     func note(_ object: NSManagedObject, became survivor: NSManagedObject, _ effect: NSBatchInsertEffect) {
         if !first.contains(where: { $0 === object }) { first.append(object) }
         merged[ObjectIdentifier(object)] = (survivor, effect)
@@ -32,7 +32,7 @@ final class SaveReport {
         }
     }
 
-    /// Of several objects with the same values one after the other goes into another.
+    /// The object that remains at the end, as a survivor may have been merged into another in turn.
     private func survivor(of object: NSManagedObject) -> NSManagedObject {
         var last = object
         for _ in 0..<merged.count {

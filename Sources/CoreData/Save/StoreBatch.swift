@@ -1,9 +1,9 @@
-// What a save hands to one store, and which object each row belongs to.
+// The rows that a save writes to one store, with their objects.
 
 import CoreDataValues
 import Foundation
 
-/// What a save hands to one store, and which object each row belongs to. A class, because copying it would retain a dozen lists.
+/// The rows that a save writes to one store, with their objects. A class: a copy would retain a dozen lists.
 final class StoreBatch {
     let store: NumberedStore
     let batch: ChangeBatch
@@ -21,8 +21,8 @@ final class StoreBatch {
         self.touched = touched
     }
 
-    /// Rows that another writer changed are not what the batch has: their objects stay on those that they have read, so that the
-    /// next change of theirs is seen to be a conflict.
+    /// Drops touched rows that another writer has changed: the batch does not have their present values. Their objects
+    /// keep the rows that they read, so that their next change is a conflict.
     func leaveOut(_ overtaken: [RowKey]) {
         if overtaken.isEmpty { return }
         let keys = Set(overtaken)

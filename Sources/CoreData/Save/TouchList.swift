@@ -16,7 +16,7 @@ struct TouchList {
     private(set) var rows: ContiguousArray<WrittenRow> = []
 
     /// - Parameters:
-    ///   - gains: whether a pair is added, for which the row must be there.
+    ///   - gains: whether a member is added, for which the row must exist.
     ///   - room: how many rows of the entity there may be.
     mutating func add(_ object: NSManagedObject, gains: Bool, room: Int) {
         let state = object._state
@@ -41,6 +41,5 @@ struct TouchList {
 
     var groups: [TouchGroup] { full.isEmpty ? open.map(\.group) : full + open.map(\.group) }
 
-    /// Which objects are in the list.
     var objects: Set<UnsafeMutableRawPointer> { Set(rows.map { $0.object.toOpaque() }) }
 }

@@ -1,9 +1,9 @@
-// The row of an object.
+// A written row and its object.
 
 import CoreDataValues
 import Foundation
 
-/// The row of an object. The save's lists hold the object, the batch holds the chunk; this holds neither.
+/// A written row and its object. Retains neither: the save's lists hold the object, the batch holds the chunk.
 struct WrittenRow {
     let object: Unmanaged<NSManagedObject>
     let chunk: Unmanaged<RowChunk>

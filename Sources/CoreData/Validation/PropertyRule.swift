@@ -27,7 +27,7 @@ struct PropertyRule {
         }
     }
 
-    /// What the object has for the property; a composite as a dictionary.
+    /// The object's value of the property; a composite as a dictionary.
     func value(of object: NSManagedObject) -> Any? {
         switch place {
         case .property(let place): object.anyValue(place)
@@ -35,9 +35,9 @@ struct PropertyRule {
         }
     }
 
-    /// Every predicate that a value does not satisfy. nil satisfies all: whether it may be nil is another rule.
+    /// Returns a complaint for every predicate that a value does not satisfy; none for nil, which another rule judges.
     ///
-    /// A warning that is a number is the error's code; a text is its sentence, with the code 1550.
+    /// A numeric warning is the error's code; a text is its sentence, with the code 1550.
     func complaints(about value: Any?) -> [Complaint] {
         guard let value else { return [] }
         return predicates.enumerated().compactMap { place, predicate in

@@ -1,10 +1,10 @@
-// Checking a value for one property, before it is set or when the object is saved.
+// Validates a value for one property, before it is set or when the object is saved.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// `validateValue(_:forKey:)`: *convert · check what the model says · check the program's predicates · ask the class*.
+/// `validateValue(_:forKey:)`: *convert · check the model's rules · check the program's predicates · ask the class*.
 struct PropertyValidation {
     private let object: NSManagedObject
     private let key: String
@@ -72,7 +72,7 @@ struct PropertyValidation {
         }
     }
 
-    /// Also a text for a URI, which is how forms give it.
+    /// Converts a value; also a text for a URI, as forms have it.
     private func convert(_ given: AnyObject, _ attribute: Attribute) throws(ValueMismatch) -> Value {
         if attribute.type == .uri, let text = given as? String { return .uri(text) }
         return try value(given, as: attribute.type, entity: info.entity.name, property: key)
@@ -98,7 +98,7 @@ struct PropertyValidation {
 
     // MARK: Composites
 
-    /// Each element as an attribute under its own key (`location.latitude`); converted elements go into the dictionary.
+    /// Validates elements as attributes with their own keys (`location.latitude`); the dictionary gets converted ones.
     private func checkComposite(
         _ value: UnsafeMutablePointer<AnyObject?>, _ composite: CompositePlace, _ errors: inout [any Error]
     ) {
@@ -174,7 +174,7 @@ struct PropertyValidation {
 }
 
 extension Validation {
-    /// Every property through `validateValue(_:forKey:)`, for classes that override it or `validateProperty(_:value:)`.
+    /// Validates every property by key, for classes that override `validateValue` or `validateProperty`.
     static func checkByKey(_ object: NSManagedObject, _ info: EntityInfo) throws {
         var errors: [any Error] = []
         let keys =
@@ -184,11 +184,11 @@ extension Validation {
             let former = object.value(forKey: key).map { $0 as AnyObject }
             var value = former
             collect(&errors) { try object.validateValue(&value, forKey: key) }
-            // What a class puts in the value's place is taken up.
+            // A value that the class substitutes is set.
             guard value !== former, !((value as? NSObject)?.isEqual(former) ?? false) else { continue }
             object.setValue(value, forKey: key)
         }
-        // No store keeps NaN, whatever the class accepts.
+        // Stores cannot keep NaN, whatever the class accepts.
         let complained = Set(errors.compactMap { ($0 as? CocoaError)?.validationKey })
         for slot in info.plainReals where !complained.contains(info.entity.slots[slot].name) {
             checkValue(object, slot, &errors)

@@ -1,10 +1,10 @@
-// What every object must satisfy before it is written.
+// The validation of objects before they are written.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// The checks that the model asks for. One error is thrown as it is, several as 1560 with all of them.
+/// The validation rules of the model. Throws a single error as it is, several as a 1560 with all of them.
 enum Validation {
     enum Occasion { case insert, update, delete }
 
@@ -31,7 +31,7 @@ enum Validation {
         try throwing(errors)
     }
 
-    /// One AND a mask word: everything that must be there is.
+    /// Whether all required values are there, by one AND for each mask word.
     private static func isComplete(_ object: NSManagedObject, _ info: EntityInfo) -> Bool {
         let state = object._state
         for word in 0..<info.layout.maskWords {
@@ -48,7 +48,7 @@ enum Validation {
         return true
     }
 
-    /// Only changed values can be NaN: no store keeps one.
+    /// Whether a changed value is NaN; stored ones cannot be.
     private static func holdsNaN(_ object: NSManagedObject, _ info: EntityInfo) -> Bool {
         guard let overlay = object._state.overlay else { return false }
         for slot in info.plainReals where overlay.isPresent(slot) && !overlay.isNull(slot) {
@@ -72,14 +72,14 @@ enum Validation {
         guard let attribute = info.entity.slots[slot].attribute else { return }
         let value = object.value(at: slot)
         guard !value.isNull else { return }
-        // Core Data's files may hold the text NaN; what nobody has changed stays.
+        // Core Data's files may hold the text NaN; an unchanged one is accepted.
         if case .decimal(let number) = value, number.isNaN, object._state.overlay?.isPresent(slot) != true { return }
         for complaint in ValueRule(attribute, info.expressions).complaints(about: value) {
             errors.append(error(complaint, object, attribute.name, printable(value)))
         }
     }
 
-    /// Foundation traps when it prints some dates, and errors get printed: those are given as seconds.
+    /// The value for error descriptions: some dates as seconds, as Foundation traps when it prints them.
     static func printable(_ value: Value) -> Any? {
         if case .date(let seconds) = value, !(seconds.magnitude < 1e11) { return seconds }
         return value.object
@@ -95,7 +95,7 @@ enum Validation {
         errors.append(error(complaint, object, relationship.name, object.anyValue(.toMany(index))))
     }
 
-    /// Bounds hold for an optional relationship only when it has members (4.10). A required one without a minimum may be empty (4.13).
+    /// Checks a member count. Optional relationships may be empty (4.10), required ones too without a minimum (4.13).
     static func complaint(aboutCount count: Int, of relationship: ResolvedRelationship) -> Complaint? {
         let description = relationship.description
         if count == 0, description.isOptional { return nil }
@@ -110,7 +110,7 @@ enum Validation {
             predicate: NSPredicate(format: "SELF.@count <= %@", argumentArray: [description.maxCount]))
     }
 
-    /// A relationship with the rule deny must be empty when its object is deleted.
+    /// Refuses to delete an object while a relationship with the rule deny has targets.
     private static func checkDeletion(_ object: NSManagedObject) throws {
         var errors: [any Error] = []
         for relationship in object._state.info.denying {

@@ -4,16 +4,16 @@ import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// A rule of the model that a value breaks.
+/// A broken rule of the model.
 struct Complaint {
     let code: Int
-    /// The rest of a sentence that begins with the property.
+    /// The rest of a sentence that begins with the property's name.
     let sentence: String
-    /// The rule as a predicate over the value, where there is one.
+    /// The rule as a predicate over the value, if it can be one.
     var predicate: NSPredicate?
 }
 
-/// The checks of one attribute.
+/// The validation rules of one attribute.
 struct ValueRule {
     private let attribute: Attribute
     private let expressions: [String: NSRegularExpression]
@@ -23,7 +23,7 @@ struct ValueRule {
         self.expressions = expressions
     }
 
-    /// Every rule that a value breaks.
+    /// Returns a complaint for every rule that a value breaks.
     func complaints(about value: Value) -> [Complaint] {
         switch value {
         case .int(let number): return integer(number)
@@ -56,7 +56,7 @@ struct ValueRule {
         if let range, number < range.lowerBound {
             return [Complaint(code: 1620, sentence: "is \(number), less than \(attribute.type.modelName) holds")]
         }
-        // Bounds in the attribute's own type: beyond 2^53 a Double would blur them.
+        // Integer bounds are compared as such: beyond 2^53 a Double would round them.
         if case .int(let minimum)? = attribute.minimum, number < minimum { return [tooSmall(1620, minimum)] }
         if case .int(let maximum)? = attribute.maximum, number > maximum { return [tooLarge(1610, maximum)] }
         return bounded(Double(number), low: 1620, high: 1610)
@@ -88,7 +88,7 @@ struct ValueRule {
         return []
     }
 
-    /// A date's bound as a date, as far as Foundation can print it.
+    /// A date's bound as a date, if Foundation can print it.
     private func shown(_ bound: Double) -> Any {
         attribute.type == .date && bound.magnitude < 1e11 ? Date(timeIntervalSinceReferenceDate: bound) as Any : bound
     }
@@ -146,7 +146,7 @@ struct ValueRule {
         ]
     }
 
-    /// The patterns of an entity's attributes, compiled so that they match whole texts. `SchemaCheck` has refused others.
+    /// The patterns of an entity's attributes, compiled to match whole texts. `SchemaCheck` has refused invalid ones.
     static func expressions(_ entity: Entity) -> [String: NSRegularExpression] {
         var expressions: [String: NSRegularExpression] = [:]
         for case let pattern? in entity.slots.map({ $0.attribute?.pattern }) {
