@@ -4,8 +4,8 @@ import CCoreDataRuntime
 
 /// Points at an object without retaining it, and answers nil once the object is going.
 ///
-/// Swift's `weak` gives its object a side table, which makes every later retain and release of it three to four times as dear
-/// (YARDSTICKS §2). Contexts, entity descriptions and stores are retained on every path, so they must never be referenced weakly.
+/// Swift's `weak` gives its object a side table, which makes every later retain and release of it three to four times as
+/// expensive. Contexts, entity descriptions and stores are retained on every path, so they must never be referenced weakly.
 @propertyWrapper
 package struct Unretained<Object: AnyObject> {
     private var reference: Reference?

@@ -51,7 +51,7 @@ struct ChildSave {
         forEachPair { pushOrders(of: $0, to: $1) }
         for object in deleted {
             guard let twin = twins[ObjectIdentifier(object)] else { continue }
-            context.lineage?.remember(twin)
+            context.parentLink?.remember(twin)
             parent.delete(twin)
         }
         for (twin, base) in bases { parent.tracker.keep(base, for: twin) }
@@ -122,9 +122,9 @@ struct ChildSave {
                 twins[ObjectIdentifier(object)] = twin
             }
         }
-        if let lineage = context.lineage, lineage.hasDeletedTwins {
+        if let parentLink = context.parentLink, parentLink.hasDeletedTwins {
             for object in inserted where twins[ObjectIdentifier(object)] == nil {
-                if let twin = lineage.deletedTwin(object._state.key) { twins[ObjectIdentifier(object)] = twin }
+                if let twin = parentLink.deletedTwin(object._state.key) { twins[ObjectIdentifier(object)] = twin }
             }
         }
         for (object, twin) in zip(known, found) {
@@ -349,9 +349,4 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
 
-    /// Sets the entity's default values where the overlay has none.
-    final func setDefaults() {
-        let overlay = _state.makeOverlay()
-        for (slot, value) in _state.info.defaults where !overlay.isPresent(slot) { store(value, in: overlay, slot) }
-    }
 }

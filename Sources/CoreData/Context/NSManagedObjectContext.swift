@@ -77,11 +77,11 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var assignments: StoreAssignments?
     final var checkpointObserver: (any NSObjectProtocol)?
     /// The link to the parent; nil for a context that uses the coordinator directly.
-    final var lineage: Lineage? { didSet { readsElsewhere = lineage != nil || generation != nil } }
+    final var parentLink: ParentLink? { didSet { readsElsewhere = parentLink != nil || generation != nil } }
     /// The pinned state of the stores that the context reads; nil for the latest one, and in a child.
     final var generation: QueryGeneration? {
         didSet {
-            readsElsewhere = lineage != nil || generation != nil
+            readsElsewhere = parentLink != nil || generation != nil
             lastStore = nil
         }
     }
@@ -209,7 +209,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         if name != nil { ContextNames.shared.forget(self) }
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         identityMap?.leaveContext()
-        if lineage != nil { coordinator?.relatives.leave() }
+        if parentLink != nil { coordinator?.relatives.leave() }
         if !tracker.isEmpty {
             // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
             let changed = tracker.dirty
@@ -225,7 +225,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         get { coordinator }
         set {
             guard newValue !== coordinator else { return }
-            guard lineage == nil else { misuse("A context with a parent uses its parent's coordinator; set none.") }
+            guard parentLink == nil else { misuse("A context with a parent uses its parent's coordinator; set none.") }
             guard coordinator == nil || allObjects.isEmpty else {
                 misuse("A context with objects cannot change its coordinator; call reset() first.")
             }

@@ -43,7 +43,7 @@ extension CocoaError {
             object.map { [NSAffectedObjectsErrorKey: [$0]] } ?? [:])
     }
 
-    /// What a read inside a getter could not throw: 134060, with the cause, the object's ID and the key (DESIGN §7).
+    /// What a read inside a getter could not throw: 134060, with the cause, the object's ID and the key.
     static func unread(_ id: NSManagedObjectID, key: String?, cause: any Error) -> CocoaError {
         let cause = presenting(cause)
         let what = key.map { "\(id.entity.name ?? "").\($0)" } ?? id.entity.name ?? "An object"

@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
         return try count(try order(request))
     }
 
-    /// Casts results to the request's type. Checks each class once, not each element (86 ns each, YARDSTICKS §2).
+    /// Casts results to the request's type. Checks each class once, not each element (86 ns each).
     private func cast<T, R: NSObject>(_ results: [R], _ request: NSFetchRequest<T>) throws -> [T] {
         var place = 0
         var checked = ObjectIdentifier(T.self)

@@ -134,7 +134,7 @@ private struct ReversionRun {
     }
 
     mutating func run() throws -> HistoryReversion {
-        for change in changes where change.kind == .delete { try bringBack(change) }
+        for change in changes where change.kind == .delete { try reinsert(change) }
         for change in changes where change.kind == .delete { try setAll(change) }
         for change in changes where change.kind == .update { try setChanged(change) }
         try removeInserted()
@@ -212,7 +212,7 @@ private struct ReversionRun {
         return try object(RowKey(entity: relationship.destination, number: number))
     }
 
-    private mutating func bringBack(_ change: HistoryChange) throws {
+    private mutating func reinsert(_ change: HistoryChange) throws {
         let info = context.runtime.infos[change.key.entity.value]
         let former = id(change.key)
         let isFree = try object(change.key) == nil && context.registered(former.key) == nil

@@ -37,20 +37,6 @@ extension NSManagedObjectContext {
         writing(as: .refresh) { for slot in lost { object.writeTarget(slot, nil) } }
     }
 
-    /// Applies the delete rules again of deleted objects to which a refresh has restored relationships.
-    ///
-    /// Not logged: the undo of the deletion has what the rules did first.
-    final func propagateAnew() {
-        writing(as: .deleteRule) {
-            let reopened = tracker.reopened
-            tracker.reopened = []
-            let waiting = tracker.unpropagated
-            tracker.unpropagated = reopened.filter { $0._state.has(.deleted) }
-            propagateDeletes()
-            tracker.unpropagated.append(contentsOf: waiting)
-        }
-    }
-
     /// Notes that an object leads to a deleted one again.
     fileprivate final func reopen(_ object: NSManagedObject) {
         guard object._state.has(.deleted), object._state.has(.propagated) else { return }

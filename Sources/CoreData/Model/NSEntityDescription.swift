@@ -134,7 +134,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
         if let mine = resolved, let other = entity.resolved, schema === entity.schema {
             return mine.isKind(of: other)
         }
-        return lineage.contains { $0 === entity }
+        return parentLink.contains { $0 === entity }
     }
 
     /// The hash that stores record for the entity. Empty without a name and in a model that contradicts
@@ -146,7 +146,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     }
 
     /// The entity and all it inherits from, nearest first. Ends at a cycle.
-    final var lineage: [NSEntityDescription] {
+    final var parentLink: [NSEntityDescription] {
         var found: [NSEntityDescription] = []
         var next: NSEntityDescription? = self
         while let entity = next, !found.contains(where: { $0 === entity }) {

@@ -57,20 +57,6 @@ extension NSPersistentStoreCoordinator {
     public final func unlock() { recursiveLock.unlock() }
     public final func tryLock() -> Bool { recursiveLock.try() }
 
-    // MARK: IDs
-
-    /// The ID whose URI has this text.
-    public final func managedObjectID(for string: String) -> NSManagedObjectID? {
-        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
-    }
-
-    /// The ID whose URI has this text in UTF-8; nil if the ID belongs to no store of this coordinator.
-    ///
-    /// - Parameter length: how many bytes of the text to read.
-    public final func managedObjectID(fromUTF8String text: UnsafePointer<CChar>, length: Int) -> NSManagedObjectID? {
-        let bytes = UnsafeRawBufferPointer(start: text, count: max(0, length))
-        return managedObjectID(for: String(decoding: bytes, as: UTF8.self))
-    }
 }
 
 /// Throws the error of a result from a function that rethrows. Swift allows that only in a call of `block`.
@@ -96,39 +82,4 @@ final class ThreadHolders: Sendable {
     func isHeld(_ coordinator: NSPersistentStoreCoordinator) -> Bool { held.contains(ObjectIdentifier(coordinator)) }
     func enter(_ coordinator: NSPersistentStoreCoordinator) { held.append(ObjectIdentifier(coordinator)) }
     func leave(_ coordinator: NSPersistentStoreCoordinator) { held.removeLast() }
-}
-
-extension NSPersistentStoreCoordinator {
-    /// Adds the store of a description, at once or, if the description says so, on a background queue.
-    ///
-    /// The block is called once, with the error if there is one.
-    public final func addPersistentStore(
-        with storeDescription: NSPersistentStoreDescription,
-        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
-    ) {
-        nonisolated(unsafe) let described = storeDescription
-        nonisolated(unsafe) let completed = block
-        let add: @Sendable () -> Void = {
-            do {
-                try self.addPersistentStore(
-                    ofType: described.type, configurationName: described.configuration, at: described.url,
-                    options: described.storeOptions)
-                completed(described, nil)
-            } catch { completed(described, error) }
-        }
-        if storeDescription.shouldAddStoreAsynchronously {
-            DispatchQueue.global().async(execute: add)
-        } else {
-            add()
-        }
-    }
-
-    @discardableResult
-    public final func addPersistentStore(
-        type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL,
-        options: [AnyHashable: Any]? = nil
-    ) throws -> NSPersistentStore {
-        try addPersistentStore(
-            ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
-    }
 }

@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
     /// Replaces the keys of members that a child read as unsaved objects of its parent by the permanent keys that they
     /// have now.
     final func replaceTemporaryKeys(of members: ToMany, store: UInt16) {
-        guard let lineage, members.keysSeen != lineage.keysSeen else { return }
+        guard let parentLink, members.keysSeen != parentLink.keysSeen else { return }
         acceptPermanentKeys()
         if members.mayHaveFormerKeys(store: store) {
             let known = members.storedKeys(in: store)
@@ -94,6 +94,6 @@ extension NSManagedObjectContext {
                 known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.currentKey($0) })
             if settled != known { members.setStored(.keys(settled)) }
         }
-        members.keysSeen = lineage.keysSeen
+        members.keysSeen = parentLink.keysSeen
     }
 }

@@ -130,62 +130,6 @@ extension NSManagedObject {
         row.setCell(slot, chunk.keep(bytes))
     }
 
-    // MARK: After the commit
-
-    /// Makes the key that the save assigned the object's own.
-    final func acceptAssignedKey() {
-        let state = _state
-        guard state.pointee.assigned != 0 else { return }
-        state.pointee.number = state.pointee.assigned
-        state.pointee.store = state.pointee.assignedStore
-        state.pointee.assigned = 0
-        state.set(.persistent)
-        state.forgetObjectID()
-    }
-
-    /// Makes a written row the snapshot and drops the overlay values that it contains now.
-    final func acceptRow(_ chunk: RowChunk, _ row: Int) {
-        let state = _state
-        state.attach(chunk, row: chunk.row(row))
-        state.dropTargets()
-        guard let overlay = state.overlay else { return }
-        guard state.info.keepsValuesBesideRow else { return state.dropOverlay() }
-        let live = removeWrittenLiveValues(overlay)
-        defer { for (slot, value) in live { cacheBesideRow(value, at: slot) } }
-        guard state.info.hasTransientSlots else { return state.dropOverlay() }
-        let slots = state.info.entity.slots
-        for slot in slots.indices where overlay.isPresent(slot) && !slots[slot].isTransient {
-            overlay.remove(slot, slots[slot].kind)
-        }
-    }
-}
-
-extension NSManagedObject {
-    /// Makes the present members of changed to-manys the stored ones.
-    final func acceptToManyChanges() {
-        forEachToMany { index, members in
-            guard members.isChanged else { return }
-            let isOrdered = relationship(toMany: index).isOrdered
-            if isOrdered, !members.hasOrder { members.keepKeys(store: _state.pointee.store) }
-            guard members.hasOrder, !isOwner(ofChanged: members, index) else {
-                return members.acceptChanges(isOrdered: isOrdered)
-            }
-            // A refresh of a member dropped its side of this change: the members are read from the store.
-            members.revert()
-            members.becomeFault()
-        }
-    }
-
-    /// Whether the to-ones of added members point at this object and those of removed members do not.
-    private final func isOwner(ofChanged members: ToMany, _ index: Int) -> Bool {
-        guard case .slot(let slot)? = relationship(toMany: index).inverse.map({ _state.info.schema[$0].place }) else {
-            return true
-        }
-        return members.added.objects.allSatisfy { !$0._state.isFault && $0.target(at: slot) === self }
-            && members.removed.objects.allSatisfy {
-                $0._state.has([.deleted, .gone]) || !$0._state.isFault && $0.target(at: slot) !== self
-            }
-    }
 }
 
 extension RowChunk {

@@ -146,36 +146,6 @@ extension NSManagedObjectContext {
         tracker.unpropagated = waiting
     }
 
-    /// Applies the delete rules of deletions from former events. An undo takes their writes back together with the
-    /// deletions.
-    final func propagatePostponed() {
-        let (recent, logs) = (tracker.unpropagated, tracker.deletionLogs)
-        var last: [NSManagedObject: Int] = [:]
-        for (place, log) in logs.enumerated() { for object in log.deleted { last[object] = place } }
-        let postponed = Dictionary(grouping: tracker.postponed) { last[$0] ?? -1 }
-        tracker.postponed = []
-        for (place, log) in logs.enumerated() {
-            guard let objects = postponed[place] else { continue }
-            tracker.unpropagated = ContiguousArray(objects)
-            log.append(propagateBelowLog())
-            // Objects that could not be read keep waiting.
-            tracker.postpone()
-        }
-        tracker.unpropagated = ContiguousArray(postponed[-1] ?? []) + recent
-    }
-
-    /// Applies delete rules without an undo step of their own: the undo and redo stacks stay as they are.
-    private func propagateBelowLog() -> ContiguousArray<GraphChange> {
-        let (undoManager, hadDeletions) = (tracker.undoManager, tracker.logsDeletions)
-        let former = tracker.endLog()
-        tracker.undoManager = nil
-        propagateDeletes()
-        let further = tracker.endLog()
-        tracker.undoManager = undoManager
-        tracker.log = former
-        tracker.logsDeletions = hadDeletions
-        return further
-    }
 }
 
 extension NSManagedObject {

@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
         if former.number < 0 {
             // Child contexts know an unsaved object by its number.
             state.pointee.number = former.number
-        } else if !wasSaved || isChild && (lineage?.deletedTwin(former) != nil || isKnownAbove(former)) {
+        } else if !wasSaved || isChild && (parentLink?.deletedTwin(former) != nil || isKnownAbove(former)) {
             // Its permanent ID was given early, or contexts above have not deleted its row yet. A fault that was made
             // for the key meanwhile, by an object that still refers to it, is withdrawn.
             if let fault = registered(former), fault.lacksRow { withdraw(fault) }

@@ -26,7 +26,7 @@ package final class WriteCompiler: Sendable {
     /// How many rows the next INSERT carries when `left` are left: 32, 4 or 1, so that a remainder takes few statements and an entity
     /// has three texts at most. To prepare one takes 17,000 instructions a row.
     ///
-    /// Ten rows a statement take 0.76 of the time of single ones, fifty 0.70 (YARDSTICKS §3); chunks hold multiples of 32.
+    /// Ten rows a statement take 0.76 of the time of single ones, fifty 0.70; chunks hold multiples of 32.
     /// - Parameter parameters: parameters a row; SQLite takes at most 32,766 a statement everywhere, others 65,535.
     package static func rowsOfInsert(left: Int, parameters: Int) -> Int {
         [32, 4].first { $0 <= left && $0 * parameters <= 30_000 } ?? 1

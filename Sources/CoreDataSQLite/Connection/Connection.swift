@@ -41,7 +41,7 @@ final class Connection: @unchecked Sendable {
     @exclusivity(unchecked) private var committing: Statement?
     @exclusivity(unchecked) private var rollingBack: Statement?
 
-    /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first used in the process;
+    /// Without the memory statistics an insert costs 0.91. Works only before SQLite is first used in the process;
     /// later it changes nothing. The one setting of the whole process that is made: the memory itself is the host's.
     private static let statistics: Int32 = coredata_sqlite_config_memstatus(0)
 

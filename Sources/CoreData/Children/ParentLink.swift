@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 
 /// What a child context knows of its parent.
-final class Lineage {
+final class ParentLink {
     let parent: NSManagedObjectContext
     /// How many of the coordinator's new permanent keys this context has accepted.
     var keysSeen: Int
@@ -42,10 +42,10 @@ extension NSManagedObjectContext {
     /// Set it once, before the first object. A fetch finds the parent's objects with their unsaved changes;
     /// `save()` makes the changes pending changes of the parent and writes to no store.
     public final var parent: NSManagedObjectContext? {
-        get { lineage?.parent }
+        get { parentLink?.parent }
         set {
-            guard newValue !== lineage?.parent else { return }
-            guard let newValue, lineage == nil, persistentStoreCoordinator == nil else {
+            guard newValue !== parentLink?.parent else { return }
+            guard let newValue, parentLink == nil, persistentStoreCoordinator == nil else {
                 misuse("A context has one parent or one coordinator for life; make a new context for another.")
             }
             guard sequence(first: newValue, next: { $0.parent }).allSatisfy({ $0 !== self }) else {
@@ -53,11 +53,11 @@ extension NSManagedObjectContext {
             }
             persistentStoreCoordinator = newValue.persistentStoreCoordinator
             comparesOwners = newValue.comparesOwners
-            lineage = Lineage(parent: newValue, keysSeen: requiredCoordinator.relatives.join())
+            parentLink = ParentLink(parent: newValue, keysSeen: requiredCoordinator.relatives.join())
         }
     }
 
-    final var isChild: Bool { lineage != nil }
+    final var isChild: Bool { parentLink != nil }
 
     /// The topmost ancestor, which saves into the stores; this context if it has no parent.
     final var topmost: NSManagedObjectContext {
@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
     /// A caller waits here before its operation begins, so that another holder of the parent may use this context
     /// meanwhile (see `Turns`).
     final func withParent<T>(_ body: (NSManagedObjectContext) throws -> T) rethrows -> T {
-        guard let parent = lineage?.parent else { misuse("This context has no parent.") }
+        guard let parent = parentLink?.parent else { misuse("This context has no parent.") }
         return try parent.holdWithAncestors {
             acceptPermanentKeys()
             return try body(parent)
@@ -90,11 +90,11 @@ extension NSManagedObjectContext {
     /// it meets such a key otherwise. Never inlined, as most look-ups have none to accept.
     @inline(never)
     final func acceptPermanentKeys() {
-        guard let lineage else { return }
+        guard let parentLink else { return }
         let relatives = requiredCoordinator.relatives
-        guard lineage.keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }
-        let news = relatives.keys(since: lineage.keysSeen)
-        lineage.keysSeen = news.count
+        guard parentLink.keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }
+        let news = relatives.keys(since: parentLink.keysSeen)
+        parentLink.keysSeen = news.count
         for (former, key) in news.keys {
             let found = requiredIdentityMap.object(number: former, entity: key.entity.rawValue, store: 0)
             if let found { setKey(key, for: found) }
