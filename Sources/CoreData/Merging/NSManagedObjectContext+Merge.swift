@@ -38,9 +38,10 @@ extension NSManagedObjectContext {
     /// Takes over changes that were made elsewhere, by a batch request or in another process, into several
     /// contexts.
     ///
-    /// - Parameter changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
-    ///   `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
-    ///   Contexts above these take them over before, since children read what their parents have.
+    /// - Parameters:
+    ///   - changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
+    ///     `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
+    ///   - contexts: contexts above these take them over before, since children read what their parents have.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {

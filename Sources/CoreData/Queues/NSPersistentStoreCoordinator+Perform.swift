@@ -66,7 +66,9 @@ extension NSPersistentStoreCoordinator {
 
     /// The ID that the text of a URI was made from, given as UTF-8; nil where it is none of a store here.
     ///
-    /// - Parameter length: how many bytes of the text to read.
+    /// - Parameters:
+    ///   - text: the first byte.
+    ///   - length: how many bytes of the text to read.
     public final func managedObjectID(fromUTF8String text: UnsafePointer<CChar>, length: Int) -> NSManagedObjectID? {
         let bytes = UnsafeRawBufferPointer(start: text, count: max(0, length))
         return managedObjectID(for: String(decoding: bytes, as: UTF8.self))
