@@ -16,11 +16,14 @@ enum Place {
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// README and every page of the documentation.
+    /// README, every page of the documentation, and the articles of the reference.
     static func pages() throws -> [String] {
-        let folder = root.appendingPathComponent("Documentation")
-        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
-        return ["README.md"] + names.sorted().map { "Documentation/\($0)" }
+        let folders = ["Documentation", "Sources/CoreData/CoreData.docc"]
+        return try ["README.md"]
+            + folders.flatMap { folder in
+                try FileManager.default.subpathsOfDirectory(atPath: root.appendingPathComponent(folder).path)
+                    .filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
+            }
     }
 }
 

@@ -34,7 +34,9 @@ extension NSManagedObjectContext {
     ///         casualty.setValue("stable", forKey: "state")
     ///     }
     ///
-    /// - Parameter version: what `rowVersion` of the object was.
+    /// - Parameters:
+    ///   - version: what `rowVersion` of the object was.
+    ///   - object: one of this context.
     /// - Important: the save throws 133020 with `unmetExpectations`.
     public final func expect(_ version: Int, of object: NSManagedObject) {
         checkQueue()

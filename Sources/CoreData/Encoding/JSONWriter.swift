@@ -28,7 +28,10 @@ extension EncodedObjects {
     ///
     ///     // {"page":1,"total":42,"items":[…]}
     ///     try casualties.encoded(\.name).json(by: encoder, as: "items", beside: ["page": 1, "total": 42])
-    /// - Parameter values: encoded as an object, without a value for the key.
+    /// - Parameters:
+    ///   - encoder: whose settings count.
+    ///   - key: that of the list.
+    ///   - values: encoded as an object, without a value for the key.
     /// - Throws: what the encoder throws; `EncodingError` when the values are no object.
     public func json(by encoder: JSONEncoder, as key: String, beside values: some Encodable) throws -> Data {
         guard var writer = JSONWriter(encoder) else {

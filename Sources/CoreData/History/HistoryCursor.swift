@@ -83,8 +83,10 @@ extension NSPersistentStoreCoordinator {
 
     /// Removes the transactions that were made before a date, as far as no cursor waits for them; answers how many.
     ///
-    /// - Parameter age: cursors that were not moved for so many seconds are not waited for; asking for one that was passed throws 134301.
-    ///   nil waits for all.
+    /// - Parameters:
+    ///   - date: what was made at it or later stays.
+    ///   - age: cursors that were not moved for so many seconds are not waited for; asking for one that was passed throws 134301.
+    ///     nil waits for all.
     public final func purgeHistory(olderThan date: Date, passingCursorsIdleFor age: TimeInterval? = nil) throws -> Int {
         let since = age.map { Date().timeIntervalSinceReferenceDate - $0 } ?? -.greatestFiniteMagnitude
         return try storesWithHistory(nil).reduce(0) { count, store in

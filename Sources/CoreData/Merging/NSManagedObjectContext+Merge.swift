@@ -36,9 +36,10 @@ extension NSManagedObjectContext {
 
     /// Merges changes that were made elsewhere, by a batch request or in another process, into several contexts.
     ///
-    /// Contexts above these merge them first, since children read what their parents have.
-    /// - Parameter changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
-    ///   `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
+    /// - Parameters:
+    ///   - changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
+    ///     `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
+    ///   - contexts: contexts above these merge them first, since children read what their parents have.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {

@@ -25,7 +25,9 @@ extension NSManagedObjectModel {
     /// The same, but of a package with several versions and no file that says which is current the version is taken that a store was
     /// written with, if there is one. Ours.
     ///
-    /// - Parameter metadata: that of the store (`NSPersistentStoreCoordinator.metadataForPersistentStore`).
+    /// - Parameters:
+    ///   - url: of the model file or package.
+    ///   - metadata: that of the store (`NSPersistentStoreCoordinator.metadataForPersistentStore`).
     public convenience init(loading url: URL, forStoreMetadata metadata: [String: Any]) throws {
         try self.init(loading: url, forStore: { metadata })
     }

@@ -72,7 +72,9 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
 
     /// Replaces the predicates that values are validated with, those of the model file included.
     ///
-    /// - Parameter validationWarnings: one message for each predicate, or nil.
+    /// - Parameters:
+    ///   - validationPredicates: what every value must satisfy; nil for nothing.
+    ///   - validationWarnings: one message for each predicate, or nil.
     open func setValidationPredicates(
         _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
     ) {

@@ -10,7 +10,10 @@ open class NSIncrementalStoreNode: NSObject {
     /// Rises with each change; two versions that differ are a conflict.
     public final private(set) var version: UInt64
 
-    /// - Parameter values: attributes by name; a to-one by name as an `NSManagedObjectID` or `NSNull`, or left out.
+    /// - Parameters:
+    ///   - objectID: whose row this is.
+    ///   - values: attributes by name; a to-one by name as an `NSManagedObjectID` or `NSNull`, or left out.
+    ///   - version: rises with each change.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID
         self.values = values

@@ -27,7 +27,9 @@ extension SQLTrace {
     /// Writes each statement with its time and rows: to standard error, unless a closure takes the lines. The launch argument
     /// `-com.apple.CoreData.SQLDebug 1` gives it to every store without a trace of its own (3 for bindings).
     ///
-    /// - Parameter bindings: whether what is bound to a statement is written, a line a value.
+    /// - Parameters:
+    ///   - bindings: whether what is bound to a statement is written, a line a value.
+    ///   - write: takes a line; nil for standard error.
     public static func log(bindings: Bool = false, to write: (@Sendable (String) -> Void)? = nil) -> SQLTrace {
         let write = write ?? SQLLog.write
         return SQLTrace { statement in

@@ -108,8 +108,12 @@ extension NSPersistentStoreCoordinator {
     /// transaction of its own: a failure leaves the last whole version, and its error names the step. A store that has the last version
     /// already stays as it is. The store must not be open in this coordinator. Ours, beside Core Data's API.
     /// - Parameters:
+    ///   - url: the store's file.
     ///   - model: a `.xcdatamodeld` or `.momd` with the version that the store was written with.
     ///   - versions: the versions in the order in which the store passes them; nil for all up to the current one, by name.
+    ///   - type: the store's type.
+    ///   - configuration: which entities the store is for; nil for all.
+    ///   - options: those with which the store is opened.
     /// - Throws: 134130 where the store's version is not on the way; what a step throws.
     public final func migrateStore(
         at url: URL, toVersionsOf model: URL, versions: [String]? = nil, type: NSPersistentStore.StoreType = .sqlite,

@@ -22,7 +22,9 @@ open class NSManagedObjectModelReference: NSObject {
         self.versionChecksum = versionChecksum
     }
 
-    /// - Parameter fileURL: of a model file, or of a package, in which the checksum chooses the version.
+    /// - Parameters:
+    ///   - fileURL: of a model file, or of a package, in which the checksum chooses the version.
+    ///   - versionChecksum: the `versionChecksum` that the model must have.
     public init(fileURL: URL, versionChecksum: String) {
         place = .file(fileURL)
         self.versionChecksum = versionChecksum

@@ -9,7 +9,9 @@ extension NSPersistentStoreCoordinator {
     /// For logs, metrics and tracing. The block is called on the thread that did the work, for statements and waits while a connection or
     /// its place is held, and may be called from several threads at once: let it return quickly and use no store or context. While nobody
     /// observes, nothing is made to be told. Ours, beside Core Data's API.
-    /// - Parameter carrier: what a task's `await perform`, `read` and `write` take along to the thread of their block.
+    /// - Parameters:
+    ///   - carrier: what a task's `await perform`, `read` and `write` take along to the thread of their block.
+    ///   - receive: is given each event.
     /// - Returns: what ends the observation when it is told to, or let go.
     public final func observe(
         carrying carrier: CoreDataCarrier? = nil, _ receive: @escaping @Sendable (CoreDataEvent) -> Void

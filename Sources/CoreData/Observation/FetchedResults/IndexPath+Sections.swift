@@ -3,10 +3,14 @@
 import Foundation
 
 extension IndexPath {
-    /// - Parameter row: the place within the section.
+    /// - Parameters:
+    ///   - row: the place within the section.
+    ///   - section: the place of the section.
     public init(row: Int, section: Int) { self.init(indexes: [section, row]) }
 
-    /// - Parameter item: the place within the section.
+    /// - Parameters:
+    ///   - item: the place within the section.
+    ///   - section: the place of the section.
     public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
 
     /// The first step. The path needs one.

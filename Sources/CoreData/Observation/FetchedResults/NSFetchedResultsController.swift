@@ -18,9 +18,11 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     public let cacheName: String?
 
     /// - Parameters:
+    ///   - fetchRequest: what is fetched; it needs a sort order.
+    ///   - context: whose objects are listed, and whose changes the list follows.
     ///   - sectionNameKeyPath: what objects of one section have in common; nil for one section of all. The texts of the values are
     ///     the sections' names, none for nil.
-    ///   - cacheName: keeps a fetch from being changed unnoticed under one name. Nothing is written to a file.
+    ///   - name: keeps a fetch from being changed unnoticed under one name. Nothing is written to a file.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
         sectionNameKeyPath: String?, cacheName name: String?
