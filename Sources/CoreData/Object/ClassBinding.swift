@@ -16,6 +16,10 @@ final class ClassBinding: @unchecked Sendable {
     let validatesByKey: Bool
     /// Whether the class checks changed objects by itself.
     let validatesUpdates: Bool
+    /// Whether the class answers for keys as `NSManagedObject` does.
+    let readsAsUsual: Bool
+    /// Whether the class takes values by key as `NSManagedObject` does.
+    let writesAsUsual: Bool
     /// How objects of a subclass are made; nil for `NSManagedObject` itself.
     let initializer: ClassInitializer?
 
@@ -25,6 +29,8 @@ final class ClassBinding: @unchecked Sendable {
         sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
         validatesByKey = !ManagedObjectClasses.inheritsValidation(type)
         validatesUpdates = !ManagedObjectClasses.inheritsUpdateValidation(type)
+        readsAsUsual = ManagedObjectClasses.inheritsReading(type)
+        writesAsUsual = ManagedObjectClasses.inheritsWriting(type)
         guard let keys = AccessorKeys(of: type) else {
             slots = nil
             toManys = nil
