@@ -16,6 +16,10 @@ final class ClassBinding: @unchecked Sendable {
     let validatesByKey: Bool
     /// Whether the class overrides `validateForUpdate()`.
     let validatesUpdates: Bool
+    /// Whether the class does not override `value(forKey:)`.
+    let readsAsUsual: Bool
+    /// Whether the class does not override `setValue(_:forKey:)`.
+    let writesAsUsual: Bool
     /// The initialiser of a subclass; nil for `NSManagedObject` itself.
     let initializer: ClassInitializer?
 
@@ -25,6 +29,8 @@ final class ClassBinding: @unchecked Sendable {
         sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
         validatesByKey = !ManagedObjectClasses.inheritsValidation(type)
         validatesUpdates = !ManagedObjectClasses.inheritsUpdateValidation(type)
+        readsAsUsual = ManagedObjectClasses.inheritsReading(type)
+        writesAsUsual = ManagedObjectClasses.inheritsWriting(type)
         guard let keys = AccessorKeys(of: type) else {
             slots = nil
             toManys = nil

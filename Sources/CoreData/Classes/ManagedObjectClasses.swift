@@ -35,6 +35,21 @@ enum ManagedObjectClasses {
         updateSlot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
     }
 
+    private static let (readingSlot, writingSlot) = (
+        overriddenWord(in: ReadingProbe.self, besides: initializerSlot),
+        overriddenWord(in: WritingProbe.self, besides: initializerSlot)
+    )
+
+    /// Whether a class leaves `value(forKey:)` as `NSManagedObject` has it.
+    static func inheritsReading(_ type: NSManagedObject.Type) -> Bool {
+        readingSlot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
+    }
+
+    /// Whether a class leaves `setValue(_:forKey:)` as `NSManagedObject` has it.
+    static func inheritsWriting(_ type: NSManagedObject.Type) -> Bool {
+        writingSlot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
+    }
+
     private static func words(_ type: NSManagedObject.Type) -> UnsafePointer<UInt> {
         unsafeBitCast(type as AnyClass, to: UnsafePointer<UInt>.self)
     }
@@ -75,6 +90,14 @@ enum ManagedObjectClasses {
 
     private final class UpdateProbe: NSManagedObject {
         override func validateForUpdate() throws { throw ProbeError.called }
+    }
+
+    private final class ReadingProbe: NSManagedObject {
+        override func value(forKey key: String) -> Any? { key }
+    }
+
+    private final class WritingProbe: NSManagedObject {
+        override func setValue(_ value: Any?, forKey key: String) { misuse(key) }
     }
 
     private final class AwakeProbe: NSManagedObject {

@@ -53,6 +53,11 @@ extension CocoaError {
         self.init(isThere ? .fileReadCorruptFile : .fileReadNoSuchFile, userInfo: info)
     }
 
+    /// The code that programs see of an error; nil for one of another domain. Costs no words.
+    static func cocoaCode(of error: any Error) -> Int? {
+        (error as? StoreError)?.code ?? (presenting(error) as? CocoaError)?.code.rawValue
+    }
+
     /// Any error of the layers below as the one that programs catch; foreign errors pass unchanged.
     package static func presenting(_ error: any Error) -> any Error {
         switch error {

@@ -22,7 +22,7 @@ extension NSPersistentStoreCoordinator {
                 return store
             } catch {
                 guard options.migrates || options.stages != nil, let url, attempts < 8,
-                    (CocoaError.presenting(error) as? CocoaError)?.code.rawValue == 134100
+                    CocoaError.cocoaCode(of: error) == 134100
                 else {
                     throw error
                 }
@@ -47,12 +47,15 @@ private struct AutomaticMigration {
     ///
     /// - Parameter refusal: what opening said.
     func run(insteadOf refusal: any Error) throws {
-        if try mismatch(insteadOf: refusal) == nil { return }
+        let refused = (refusal as? StoreError)?.mismatch?.recorded
+        if refused == nil, try mismatch(insteadOf: refusal) == nil { return }
         do {
             let folder =
                 try url.isFileURL && !options.isReadOnly ? WorkFolder(beside: url, waiting: options.patience) : nil
             defer { withExtendedLifetime(folder) {} }
-            if let recorded = try mismatch(insteadOf: refusal) {
+            // What was compared a moment ago is compared again only where somebody was at it meanwhile.
+            let isFresh = refused != nil && folder?.hasWaited != true && options.stages == nil
+            if let recorded = try isFresh ? refused : mismatch(insteadOf: refusal) {
                 try migrate(from: recorded, insteadOf: refusal, in: folder)
             }
         } catch { throw CocoaError.migrating(error, url) }
@@ -68,6 +71,7 @@ private struct AutomaticMigration {
         let found = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration)
         guard let source = found ?? SourceModel(besideRowsAt: url, type, of: recorded, configuration: configuration)
         else {
+            if try mismatch(insteadOf: refusal) != recorded { return }
             throw missingSource(refusal)
         }
         SourceModel.tellForeign(recorded, source.schema, url)

@@ -1,5 +1,6 @@
 // The store that a migration is about.
 
+import CoreDataSQL
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -21,8 +22,13 @@ struct MigrationSite {
     /// Performs a plan, all of it or nothing.
     func perform(_ plan: MigrationPlan) throws {
         if type == NSSQLiteStoreType {
+            // What opening with the later model has worked out already.
+            let target =
+                try plan.destination === destination
+                ? coordinator.runtime.storePlan(configuration)
+                : StorePlan(schema: plan.destination, configuration: configuration)
             return try SQLiteStore.migrate(
-                url, by: plan, configurations: (source.configuration, configuration), options: options.sqlite)
+                url, by: plan, from: source.configuration, to: target, options: options.sqlite)
         }
         guard let storeClass = StoreClasses.named(type) else { throw coordinator.unknownType(type) }
         try storeClass.migrate(self, by: plan)

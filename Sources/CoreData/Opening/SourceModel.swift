@@ -10,11 +10,23 @@ struct SourceModel {
     let schema: Schema
     /// nil for all entities.
     let configuration: String?
-    /// The same as programs see it.
-    let model: NSManagedObjectModel
+    private let origin: Origin
+
+    private enum Origin {
+        case version(SchemaVersion)
+        case model(NSManagedObjectModel)
+    }
 
     init(_ model: NSManagedObjectModel, _ schema: Schema, configuration: String?) {
-        (self.model, self.schema, self.configuration) = (model, schema, configuration)
+        (origin, self.schema, self.configuration) = (.model(model), schema, configuration)
+    }
+
+    /// The same as programs see it. Costs the making of its descriptions where only its schema was of use until now.
+    func model() -> NSManagedObjectModel {
+        switch origin {
+        case .version(let version): NSManagedObjectModel(draft: version.draft)
+        case .model(let model): model
+        }
     }
 
     /// Looks among the versions of the later model, then in all places where programs have their resources.
@@ -24,23 +36,25 @@ struct SourceModel {
     ///   - name: the configuration of it whose entities the store is to keep.
     /// - Returns: nil where no model has the store's hashes. Costs the reading of model files.
     init?(of recorded: [String: Data], before later: Schema, configuration name: String?) {
-        let found =
-            recorded.isEmpty
-            ? NSManagedObjectModel()
-            : later.versions?.version(fitting: recorded).map { NSManagedObjectModel(draft: $0.draft) }
-                ?? Self.bundled(recorded) ?? Self.merged(recorded)
+        let version = recorded.isEmpty ? nil : later.versions?.version(fitting: recorded) ?? Self.bundled(recorded)
+        if let version {
+            guard let configuration = Self.configuration(of: recorded, in: version.schema, name) else { return nil }
+            (origin, schema, self.configuration) = (.version(version), version.schema, configuration.name)
+            return
+        }
+        let found = recorded.isEmpty ? NSManagedObjectModel() : Self.merged(recorded)
         // Nobody else has it, and it is asked for its hashes again.
         guard let found, let schema = try? found.freeze(),
             let configuration = Self.configuration(of: recorded, in: schema, name)
         else { return nil }
-        (model, self.schema, self.configuration) = (found, schema, configuration.name)
+        (origin, self.schema, self.configuration) = (.model(found), schema, configuration.name)
     }
 
     /// A version that somebody has found already; nil where its entities are not the store's.
     init?(_ found: NSManagedObjectModel, of recorded: [String: Data], configuration name: String?) {
         guard let schema = try? found.schema(), let configuration = Self.configuration(of: recorded, in: schema, name)
         else { return nil }
-        (model, self.schema, self.configuration) = (found, schema, configuration.name)
+        (origin, self.schema, self.configuration) = (.model(found), schema, configuration.name)
     }
 
     /// The copy of its model that Core Data keeps in a SQLite store; nil where there is none, or one of other entities.
@@ -68,11 +82,8 @@ struct SourceModel {
         ModelSearch.models(in: ModelSearch.usualFolders()).compactMap { try? ModelPackage(at: $0) }
     }
 
-    private static func bundled(_ recorded: [String: Data]) -> NSManagedObjectModel? {
-        for package in packages {
-            if let version = package.version(fitting: recorded) { return NSManagedObjectModel(draft: version.draft) }
-        }
-        return nil
+    private static func bundled(_ recorded: [String: Data]) -> SchemaVersion? {
+        packages.lazy.compactMap { $0.version(fitting: recorded) }.first
     }
 
     /// A version of each of several models, whose entities the store has together.

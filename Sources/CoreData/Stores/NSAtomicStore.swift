@@ -122,7 +122,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// A program's own store is made anew, object by object, by its class.
     override class func migrate(_ site: MigrationSite, by plan: MigrationPlan) throws {
-        let (from, to) = (site.source.model, site.coordinator.managedObjectModel)
+        let (from, to) = (site.source.model(), site.coordinator.managedObjectModel)
         try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(
             site.url, type: site.type, options: site.options.given,
             configurations: (site.source.configuration, site.configuration),

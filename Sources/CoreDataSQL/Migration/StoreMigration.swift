@@ -6,7 +6,8 @@ import Foundation
 /// A migration plan for a store as it is: *compare · move rows and changes · note the files that go · forget the model · write the metadata*
 package struct StoreMigration {
     private let migration: BoundMigration
-    private let store: StoreMap
+    private let plans: (from: StorePlan, to: StorePlan)
+    private var store: StoreMap { plans.from.map }
     private let known: StoreMetadata
     private let files: (before: ExternalColumns?, after: ExternalColumns?)
     private let path: String
@@ -15,17 +16,16 @@ package struct StoreMigration {
 
     /// - Parameters:
     ///   - files: the columns of the store that refer to files.
-    ///   - known: the metadata when the plan was asked for.
+    ///   - known: the metadata when the store was opened.
     /// - Throws: 134110 for a plan that begins with another model than the store's, 134100 for a store of other hashes.
     package init(
-        _ plan: MigrationPlan, of store: StoreMap, at url: URL, files: ExternalColumns?, known: StoreMetadata,
-        configuration: String?
+        _ plan: MigrationPlan, from store: StorePlan, to later: StorePlan, at url: URL, files: ExternalColumns?,
+        known: StoreMetadata
     ) throws {
         migration = try BoundMigration(plan)
-        (self.store, self.known, path) = (store, known, url.path)
-        try Self.requireFit(plan, store, known, url.path)
-        let computed = try StoreMap(schema: plan.destination, configuration: configuration, dialect: store.dialect)
-        target = StoreMap(computed, joins: JoinMove.keptNames(of: computed.joins, migration, store))
+        (plans, self.known, path) = ((store, later), known, url.path)
+        try Self.requireFit(plan, store.map, known, url.path)
+        target = StoreMap(later.map, joins: JoinMove.keptNames(of: later.map.joins, migration, store.map))
         self.files = (files, try ExternalColumns(target, url: url))
     }
 
@@ -67,8 +67,9 @@ package struct StoreMigration {
         -> Set<String>
     {
         var gone: Set<String> = []
+        var written: (plist: Data, metadata: StoreMetadata)?
         try session.transaction {
-            try requireUnchanged(session)
+            let now = try requireUnchanged(session)
             gone = try Cleanup(session, store, files.before).finish()
             let outcome = try Migrator(
                 migration, from: store, to: target, store: known.uuid, session: session, defers: defers
@@ -78,22 +79,27 @@ package struct StoreMigration {
             try Cleanup(session, target, files.after).putOff(outcome.left)
             if !gone.isEmpty { try note.add(gone.sorted()) }
             try exchangeModel(session)
-            try MetadataRecord.write(migrated.deferring(!outcome.left.isEmpty), schema: target.schema, to: session)
+            let metadata = try migrated(now).deferring(!outcome.left.isEmpty)
+            written = (try MetadataRecord.write(metadata, schema: target.schema, to: session), metadata)
             return true
         }
+        // Whoever opens the store next need not read them.
+        if let written { plans.to.remember(written.plist, written.metadata) }
         return gone
     }
 
-    /// Another process may have been first.
-    private func requireUnchanged(_ session: any SQLSession) throws {
-        guard let now = try MetadataRecord.read(session), now.uuid == known.uuid,
-            now.versionHashes == known.versionHashes
-        else {
+    /// Another process may have been first. Answers the metadata as they are.
+    private func requireUnchanged(_ session: any SQLSession) throws -> StoreMetadata {
+        let now = try MetadataRecord.row(session).map {
+            try plans.from.fitting($0.plist, uuid: $0.uuid) ?? $0.metadata(session)
+        }
+        guard let now, now.uuid == known.uuid, now.versionHashes == known.versionHashes else {
             throw StoreError(
                 134110,
                 "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
                 path: path)
         }
+        return now
     }
 
     /// The copy of the former model beside the rows becomes one of the new model.
@@ -104,8 +110,8 @@ package struct StoreMigration {
         if let copy = ModelCopy.data(of: target.schema) { try session.run(statements.keepModel, [.data(copy)]) }
     }
 
-    private var migrated: StoreMetadata {
-        var metadata = known
+    private func migrated(_ now: StoreMetadata) -> StoreMetadata {
+        var metadata = now
         metadata.versionHashes = target.versionHashes
         metadata.modelVersionIdentifiers = target.schema.versionIdentifiers
         return metadata

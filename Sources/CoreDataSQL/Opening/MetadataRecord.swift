@@ -59,8 +59,9 @@ package struct MetadataRecord {
         }
     }
 
-    /// Writes the row, with the two figures over the whole model.
-    package static func write(_ metadata: StoreMetadata, schema: Schema, to session: any SQLSession) throws {
+    /// Writes the row, with the two figures over the whole model. Answers its property list.
+    @discardableResult
+    package static func write(_ metadata: StoreMetadata, schema: Schema, to session: any SQLSession) throws -> Data {
         var values = try application(metadata.userInfo)
         values["NSPersistenceFrameworkVersion"] = frameworkVersion
         values["NSStoreModelVersionHashes"] = metadata.versionHashes
@@ -68,7 +69,9 @@ package struct MetadataRecord {
         values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
         for (key, value) in session.dialect.metadata { values[key] = value }
         for (key, value) in ModelFigures.values(of: schema, recorded: metadata.versionHashes) { values[key] = value }
-        try session.run(MetadataStatements(session.dialect).write, [.text(metadata.uuid), .data(plist(values))])
+        let plist = try plist(values)
+        try session.run(MetadataStatements(session.dialect).write, [.text(metadata.uuid), .data(plist)])
+        return plist
     }
 
     /// Writes what an application may change and leaves the rest of the record as it is.

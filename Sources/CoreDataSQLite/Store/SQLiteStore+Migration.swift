@@ -10,15 +10,17 @@ extension SQLiteStore: StoreMigrator, StoreCleaner {
 
     /// Migrates a file that is not open as a store here. Its history goes along, whether or not the options ask for one.
     ///
-    /// - Parameter configurations: whose entities the store has, and is to have.
+    /// - Parameters:
+    ///   - configuration: whose entities the store has.
+    ///   - target: what the store is to be; of the schema that the migration leads to.
     package static func migrate(
-        _ url: URL, by plan: MigrationPlan, configurations: (from: String?, to: String?), options: SQLiteOptions
+        _ url: URL, by plan: MigrationPlan, from configuration: String?, to target: StorePlan, options: SQLiteOptions
     ) throws {
         var options = options.patient
         (options.vacuums, options.analyzes, options.isMigrating) = (false, false, true)
-        let store = try SQLiteStore(url: url, schema: plan.source, configuration: configurations.from, options: options)
+        let store = try SQLiteStore(url: url, schema: plan.source, configuration: configuration, options: options)
         do {
-            try store.migrate(plan, configuration: configurations.to)
+            try store.migrate(plan, to: target)
         } catch {
             try? store.close()
             throw error
@@ -26,9 +28,13 @@ extension SQLiteStore: StoreMigrator, StoreCleaner {
     }
 
     package func migrate(_ plan: MigrationPlan, configuration: String?) throws {
+        try migrate(plan, to: StorePlan(schema: plan.destination, configuration: configuration))
+    }
+
+    private func migrate(_ plan: MigrationPlan, to target: StorePlan) throws {
         try refuseIfReadOnly("It cannot be migrated")
         let migration = try StoreMigration(
-            plan, of: self.plan.map, at: url, files: externals, known: metadata(), configuration: configuration)
+            plan, from: self.plan, to: target, at: url, files: externals, known: recorded)
         let folder = ExternalFolder(store: url)
         let note = PendingFiles(folder, store: identifier)
         var gone: Set<String> = []

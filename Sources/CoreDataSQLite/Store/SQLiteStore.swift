@@ -19,6 +19,8 @@ package final class SQLiteStore: RowStore, StoreCopier {
     package let history: HistoryKeeping
     let historyWriter: HistoryWriter?
     let plan: StorePlan
+    /// What the metadata said when the store was opened.
+    let recorded: StoreMetadata
     /// nil when no attribute may be stored in files.
     let externals: ExternalColumns?
     let pool: Pool
@@ -36,7 +38,8 @@ package final class SQLiteStore: RowStore, StoreCopier {
         pool = opened.pool
         pool.keptFiles = externals?.kept
         reader = SQLReader(opened.plan, opened.pool)
-        identifier = opened.metadata.uuid
+        recorded = opened.metadata
+        identifier = recorded.uuid
         history = opened.history
         capabilities = pool.pinsViews ? [.membership, .pinnedViews] : .membership
         historyWriter = opened.historyWriter

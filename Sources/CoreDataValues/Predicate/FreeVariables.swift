@@ -1,4 +1,4 @@
-// Which variables a predicate still needs, and whether it names rows.
+// Which variables a predicate still needs, whether it asks the object itself, and whether it names rows.
 
 extension Predicate {
     /// The `$names` that nothing inside binds.
@@ -22,6 +22,33 @@ extension Expression {
             collection.freeVariables.union(predicate.freeVariables.subtracting([variable]))
         case .conditional(let condition, let first, let second):
             condition.freeVariables.union(first.freeVariables).union(second.freeVariables)
+        }
+    }
+}
+
+extension Predicate {
+    /// Whether it asks the object that is judged.
+    package var asksObject: Bool {
+        switch self {
+        case .constant: false
+        case .comparison(let comparison): comparison.left.asksObject || comparison.right.asksObject
+        case .and(let parts), .or(let parts): parts.contains { $0.asksObject }
+        case .not(let part): part.asksObject
+        }
+    }
+}
+
+extension Expression {
+    /// Whether it asks the object that is judged. The path of a step behind something else asks that.
+    package var asksObject: Bool {
+        switch self {
+        case .constant, .variable: false
+        case .this, .keyPath: true
+        case .function("valueForKeyPath:", let items) where items.count == 2: items[0].asksObject
+        case .list(let items), .function(_, let items): items.contains { $0.asksObject }
+        case .subquery(let collection, _, let predicate): collection.asksObject || predicate.asksObject
+        case .conditional(let condition, let first, let second):
+            condition.asksObject || first.asksObject || second.asksObject
         }
     }
 }

@@ -142,7 +142,7 @@ extension NSPersistentStoreCoordinator {
         let chain = try VersionChain(of: recorded, at: url, in: model, order: versions)
         SourceModel.tellForeign(recorded, chain.versions[0].schema, url)
         let folders = ModelSearch.usualFolders() + [model.deletingLastPathComponent()]
-        let mappings = try chain.steps.map { try NSMappingModel.fitting($0.from.model, $0.to.model, in: folders) }
+        let mappings = try chain.steps.map { try NSMappingModel.fitting($0.from.schema, $0.to.schema, in: folders) }
         return ChainMigration(
             url: url, type: type.rawValue, configuration: configuration, options: options, chain: chain,
             mappings: mappings)

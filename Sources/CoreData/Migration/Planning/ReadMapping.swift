@@ -38,7 +38,7 @@ struct ReadMapping {
         condition = chosen?.condition
         var uses: [String: Uses] = [:]
         for property in (step?.attributes ?? []) + (step?.relationships ?? []) {
-            uses[property.name] = property.value.map(ReadMapping.uses) ?? Uses()
+            uses[property.name] = ReadMapping.uses(property.value)
         }
         self.uses = uses
     }
@@ -70,9 +70,9 @@ struct ReadMapping {
             return Uses(keys: [name])
         case .manager(_, let arguments), .policy(_, let arguments): return union(arguments)
         case .fetch(let request, let context, let count): return union([request, context, count])
-        case .expression(let expression, let parts):
-            var found = union(parts.map(\.value))
-            _ = expression.replacing { part in
+        case .expression(let computed):
+            var found = union(computed.parts.map(\.value))
+            _ = computed.expression.replacing { part in
                 if part.expressionType == .keyPath { found.keys.insert(ReadMapping.key(part.keyPath)) }
                 if part.expressionType == .evaluatedObject { found.all = true }
                 return nil

@@ -38,18 +38,17 @@ extension NSMappingModel {
     ) {
         guard let sourceModel, let destinationModel else { return nil }
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelSearch.usualFolders()
-        guard let found = try? NSMappingModel.fitting(sourceModel, destinationModel, in: folders) else { return nil }
+        guard
+            let found = try? NSMappingModel.fitting(sourceModel.schema(), destinationModel.schema(), in: folders)
+        else { return nil }
         self.init()
         entityMappings = found.entityMappings
     }
 
     /// The mapping model in some folders that fits two models.
     ///
-    /// - Throws: 134110 where none does and one cannot be read, which may be the one; 134020 for a model that contradicts itself.
-    class func fitting(
-        _ sourceModel: NSManagedObjectModel, _ destinationModel: NSManagedObjectModel, in folders: [URL]
-    ) throws -> NSMappingModel? {
-        let (from, to) = try (sourceModel.schema(), destinationModel.schema())
+    /// - Throws: 134110 where none does and one cannot be read, which may be the one.
+    class func fitting(_ from: Schema, _ to: Schema, in folders: [URL]) throws -> NSMappingModel? {
         var best: (model: NSMappingModel, equal: Int)?
         var unreadable: (url: URL, error: any Error)?
         for url in folders.flatMap(files) {

@@ -3,16 +3,15 @@
 import CoreDataValues
 import Foundation
 
-/// Pairs of objects, found from either side. Holds names of rows, no objects: some 60 bytes a pair.
-struct AssociationTable {
+/// Pairs of objects, found from either side. Holds names of rows, no objects: some 60 bytes a pair, and as much again for each side that
+/// was asked for.
+final class AssociationTable {
     /// Rows of one tree have different numbers.
     private struct Place: Hashable {
         let root: EntityIndex
         let number: Int64
-        init(_ object: NSManagedObject) {
-            root = object._state.info.entity.root
-            number = object._state.key.number
-        }
+        init(_ object: NSManagedObject) { self.init(object._state.info.entity.root, object._state.key) }
+        init(_ root: EntityIndex, _ key: ObjectKey) { (self.root, number) = (root, key.number) }
     }
     /// The first and the last pair of an object, and for each pair the next one of the same object.
     private struct Chains {
@@ -50,44 +49,72 @@ struct AssociationTable {
     }
     private(set) var sourceKeys: ContiguousArray<ObjectKey> = []
     private(set) var destinationKeys: ContiguousArray<ObjectKey> = []
-    private var bySource = Chains()
-    private var byDestination = Chains()
+    /// The trees of the two entities of each pair.
+    private var roots: ContiguousArray<(source: EntityIndex, destination: EntityIndex)> = []
+    /// Made when somebody asks: of many mappings nobody does.
+    private var bySource: Chains?
+    private var byDestination: Chains?
     /// Pairs whose destination has no row yet.
-    private var unsaved: [(pair: Int, place: Place, object: NSManagedObject)] = []
+    private var unsaved: [(pair: Int, object: NSManagedObject)] = []
 
-    mutating func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
-        let place = Place(destination)
-        if place.number <= 0 { unsaved.append((destinationKeys.count, place, destination)) }
+    func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
+        let (from, to) = (Place(source), Place(destination))
+        if to.number <= 0 { unsaved.append((destinationKeys.count, destination)) }
         sourceKeys.append(source._state.key)
         destinationKeys.append(destination._state.key)
-        bySource.add(Place(source))
-        byDestination.add(place)
+        roots.append((from.root, to.root))
+        bySource?.add(from)
+        byDestination?.add(to)
     }
 
     /// Once the destination was saved: rows have their numbers.
-    mutating func acceptSavedKeys() {
-        for (pair, former, object) in unsaved {
+    func acceptSavedKeys() {
+        for (pair, object) in unsaved {
+            let former = Place(roots[pair].destination, destinationKeys[pair])
             destinationKeys[pair] = object._state.key
-            byDestination.move(former, to: Place(object))
+            byDestination?.move(former, to: Place(object))
         }
         unsaved = []
     }
 
+    func removeAll() {
+        (sourceKeys, destinationKeys, roots, unsaved) = ([], [], [], [])
+        (bySource, byDestination) = (nil, nil)
+    }
+
+    private func sourceChains() -> Chains {
+        if let bySource { return bySource }
+        var chains = Chains()
+        for (key, roots) in zip(sourceKeys, roots) { chains.add(Place(roots.source, key)) }
+        bySource = chains
+        return chains
+    }
+
+    private func destinationChains() -> Chains {
+        if let byDestination { return byDestination }
+        var chains = Chains()
+        for (key, roots) in zip(destinationKeys, roots) { chains.add(Place(roots.destination, key)) }
+        byDestination = chains
+        return chains
+    }
+
     /// The first that an object became; nil for one that became nothing.
     func destination(of source: NSManagedObject) -> ObjectKey? {
-        bySource.first(of: Place(source)).map { destinationKeys[$0] }
+        sourceChains().first(of: Place(source)).map { destinationKeys[$0] }
     }
 
     func destinations(of sources: [NSManagedObject]) -> [ObjectKey] {
-        sources.flatMap { bySource.pairs(of: Place($0)).map { destinationKeys[$0] } }
+        let chains = sourceChains()
+        return sources.flatMap { chains.pairs(of: Place($0)).map { destinationKeys[$0] } }
     }
 
     func sources(of destinations: [NSManagedObject]) -> [ObjectKey] {
-        destinations.flatMap { byDestination.pairs(of: Place($0)).map { sourceKeys[$0] } }
+        let chains = destinationChains()
+        return destinations.flatMap { chains.pairs(of: Place($0)).map { sourceKeys[$0] } }
     }
 
     /// Whether a pair is the first of its destination object.
     func isFirst(_ pair: Int, of destination: NSManagedObject) -> Bool {
-        byDestination.isFirst(pair, of: Place(destination))
+        destinationChains().isFirst(pair, of: Place(destination))
     }
 }

@@ -19,14 +19,14 @@ struct MappingCompiler {
     func value(_ expression: NSExpression) throws -> MappingValue {
         if let value = try own(expression) { return value }
         if expression.expressionType == .constantValue { return .constant(expression.constantValue) }
-        var parts: [(variable: String, value: MappingValue)] = []
+        var parts: [MappingExpression.Part] = []
         let rest = try expression.replacing { part in
             guard let value = try own(part) else { return nil }
             let name = "mapping.\(parts.count)"
-            parts.append((name, value))
+            parts.append(MappingExpression.Part(variable: name, value: value, slot: slot(of: value)))
             return NSExpression(forVariable: name)
         }
-        return .expression(rest, parts)
+        return .expression(MappingExpression(rest, parts))
     }
 
     /// nil for what the language of expressions computes itself.
@@ -46,6 +46,17 @@ struct MappingCompiler {
             return .fetch(request: try value(request), context: try value(context), countOnly: try value(countOnly))
         }
         return nil
+    }
+
+    /// The slot of `$source.name` whose cell predicates see as it is.
+    private func slot(of value: MappingValue) -> Int? {
+        guard case .path(.variable(.source), let path) = value, let entity = source?.resolved,
+            case .slot(let slot)? = entity.places[path], entity.slots[slot].composite == nil
+        else { return nil }
+        switch entity.slots[slot].kind {
+        case .int, .double, .float, .date, .text, .uuid: return slot
+        case .bool, .decimal, .uri, .data, .externalData, .transformable, .toOne, .entityTag: return nil
+        }
     }
 
     private func call(_ name: String, on variable: MappingVariable, _ arguments: [NSExpression]) throws -> MappingValue

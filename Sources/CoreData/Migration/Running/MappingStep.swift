@@ -6,21 +6,38 @@ import Foundation
 
 /// An entity mapping with its entities found, its policy made and its expressions taken apart.
 final class MappingStep {
-    struct Property {
+    /// A class, as one is looked at for every object and attribute.
+    final class Property {
         let mapping: NSPropertyMapping
         let name: String
-        /// nil for a property that keeps its default.
-        let value: MappingValue?
+        let value: MappingValue
+        /// The slot of the destination that takes what an expression computes as it is.
+        let computed: Computed?
         /// A slot of the source that has the same form as the one of the destination: what most attributes are.
         let copied: Copied?
         /// A to-one of the source whose target became the one of the destination: what most to-ones are.
         let linked: Linked?
+
+        init(
+            _ mapping: NSPropertyMapping, _ name: String, _ value: MappingValue, _ compiler: MappingCompiler,
+            isAttribute: Bool
+        ) {
+            (self.mapping, self.name, self.value) = (mapping, name, value)
+            computed = isAttribute ? MappingStep.computed(value, name, compiler) : nil
+            copied = isAttribute ? MappingStep.copied(value, name, compiler) : nil
+            linked = isAttribute ? nil : MappingStep.linked(value, name, compiler)
+        }
     }
     struct Copied {
         let from: Int
         let to: Int
         /// Whether the default value stands for null.
         let keepsDefault: Bool
+    }
+    struct Computed {
+        let expression: MappingExpression
+        let to: Int
+        let type: CoreDataValues.AttributeType
     }
     struct Linked {
         let from: Int
@@ -115,13 +132,11 @@ final class MappingStep {
         guard let expression = mapping.valueExpression else { return nil }
         compiler.what = "value expression for \(name)"
         let value = try compiler.value(expression)
-        return Property(
-            mapping: mapping, name: name, value: value, copied: isAttribute ? copied(value, name, compiler) : nil,
-            linked: isAttribute ? nil : linked(value, name, compiler))
+        return Property(mapping, name, value, compiler, isAttribute: isAttribute)
     }
 
     /// `FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'Name', $source.owner)` between two to-ones.
-    private static func linked(_ value: MappingValue, _ name: String, _ compiler: MappingCompiler) -> Linked? {
+    fileprivate static func linked(_ value: MappingValue, _ name: String, _ compiler: MappingCompiler) -> Linked? {
         guard case .manager(.destinations, let arguments) = value, arguments.count == 2,
             case .constant(let mapping) = arguments[0], let mapping = mapping as? String,
             case .path(.variable(.source), let path) = arguments[1],
@@ -133,8 +148,17 @@ final class MappingStep {
         return Linked(from: former, to: slot, mapping: mapping, end: end)
     }
 
+    /// `$source.age + 1` for an attribute of numbers, texts or dates.
+    fileprivate static func computed(_ value: MappingValue, _ name: String, _ compiler: MappingCompiler) -> Computed? {
+        guard case .expression(let expression) = value, let to = compiler.destination?.resolved,
+            case .slot(let slot)? = to.places[name], to.slots[slot].composite == nil,
+            let type = to.slots[slot].attribute?.type
+        else { return nil }
+        return Computed(expression: expression, to: slot, type: type)
+    }
+
     /// `$source.name` where both slots keep the same kind of value.
-    private static func copied(_ value: MappingValue, _ name: String, _ compiler: MappingCompiler) -> Copied? {
+    fileprivate static func copied(_ value: MappingValue, _ name: String, _ compiler: MappingCompiler) -> Copied? {
         guard case .path(.variable(.source), let path) = value, let from = compiler.source?.resolved,
             let to = compiler.destination?.resolved,
             case .slot(let former)? = from.places[path], case .slot(let slot)? = to.places[name],

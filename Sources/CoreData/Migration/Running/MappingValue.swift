@@ -12,8 +12,8 @@ indirect enum MappingValue {
     case manager(ManagerFunction, [MappingValue])
     case policy(NSEntityMigrationPolicy.Function, [MappingValue])
     case fetch(request: MappingValue, context: MappingValue, countOnly: MappingValue)
-    /// What the language of expressions itself computes, of values that stand in it as variables.
-    case expression(NSExpression, [(variable: String, value: MappingValue)])
+    /// What the language of expressions itself computes.
+    case expression(MappingExpression)
 }
 
 /// For whom a value expression is evaluated.
@@ -23,6 +23,8 @@ struct MappingScope {
     var property: NSPropertyMapping?
     var source: NSManagedObject?
     var destination: NSManagedObject?
+    /// Whether the values of the source may be read from the slots that the source entity has.
+    var readsSlots = false
 }
 
 extension MappingValue {
@@ -52,12 +54,7 @@ extension MappingValue {
                 throw CocoaError.coreData(134110, "FETCH in the mapping \(scope.step.name) was given no fetch request.")
             }
             return results
-        case .expression(let expression, let parts):
-            let variables = NSMutableDictionary()
-            for part in parts {
-                variables.setObject(try part.value.value(in: scope) ?? NSNull(), forKey: part.variable as NSString)
-            }
-            return expression.expressionValue(with: scope.source, context: variables)
+        case .expression(let expression): return try expression.value(in: scope)
         }
     }
 

@@ -24,15 +24,23 @@ extension MigrationRun {
                 "The mapping \(step.name) makes objects of the entity \(name), which is abstract, of \(id(source)).")
         }
         let destination = NSEntityDescription.insertNewObject(forEntityName: name, into: destinationContext)
+        let isOfEntity = source._state.info.entity === step.sourceEntity?.resolved
+        var scope = MappingScope(run: self, step: step, source: source, destination: destination)
+        scope.readsSlots = isOfEntity && source.readsAsUsual
         for property in step.attributes {
-            if let copied = property.copied, source._state.info.entity === step.sourceEntity?.resolved {
+            scope.property = property.mapping
+            if let copied = property.copied, isOfEntity {
                 let value = source.value(at: copied.from)
                 if !value.isNull || !copied.keepsDefault { destination.setValue(value, at: copied.to) }
-            } else if let value = property.value {
-                let scope = MappingScope(
-                    run: self, step: step, property: property.mapping, source: source, destination: destination)
-                try set(value.value(in: scope), property.name, of: destination, scope)
+            } else if let computed = property.computed, let operand = try computed.expression.operand(in: scope) {
+                if computed.takes(operand, for: destination) { continue }
+                try set(operand.object, property.name, of: destination, scope)
+            } else {
+                try set(property.value.value(in: scope), property.name, of: destination, scope)
             }
+        }
+        for property in early.links(of: step) where try !link(destination, property, source, step, isNew: true) {
+            unlinked.insert(ObjectIdentifier(step))
         }
         manager.associate(sourceInstance: source, withDestinationInstance: destination, for: mapping)
     }
@@ -44,19 +52,18 @@ extension MigrationRun {
         let source = try table(named: step.name).sources(of: [destination]).first.map(sourceObject)
         for property in step.relationships {
             if try link(destination, property, source, step) { continue }
-            guard let value = property.value,
-                let relationship = step.destinationEntity?.relationshipsByName[property.name]
+            guard let relationship = step.destinationEntity?.relationshipsByName[property.name]
             else { continue }
             let scope = MappingScope(
                 run: self, step: step, property: property.mapping, source: source, destination: destination)
-            try relate(value.value(in: scope), relationship, of: destination, scope)
+            try relate(property.value.value(in: scope), relationship, of: destination, scope)
         }
     }
 
     /// Sets a to-one to what the target of the source became; false where that is to be found, or refused, the long way.
     private func link(
         _ destination: NSManagedObject, _ property: MappingStep.Property, _ source: NSManagedObject?,
-        _ step: MappingStep
+        _ step: MappingStep, isNew: Bool = false
     ) throws -> Bool {
         guard let linked = property.linked, let source, source._state.info.entity === step.sourceEntity?.resolved,
             destination._state.info.entity === step.destinationEntity?.resolved
@@ -64,6 +71,7 @@ extension MigrationRun {
         let table = try table(named: linked.mapping)
         let target = source.target(at: linked.from).flatMap(table.destination(of:)).map(destinationObject)
         if let target, !target.entity.isKindOf(entity: linked.end) { return false }
+        if isNew, target == nil, destination.target(at: linked.to) == nil { return true }
         destination.setTarget(linked.to, target)
         return true
     }
@@ -138,4 +146,26 @@ extension MigrationRun {
     }
 
     private func id(_ object: NSManagedObject) -> String { object.objectID.uriRepresentation().absoluteString }
+}
+
+extension MappingStep.Computed {
+    /// Writes a value that the attribute can hold as it is; false for another one, which is to be converted or refused.
+    fileprivate func takes(_ operand: Operand, for object: NSManagedObject) -> Bool {
+        guard case .value(let value) = operand, object.writesAsUsual else { return false }
+        let fits =
+            switch (type, value) {
+            case (.integer16, .int(let number)): Int16(exactly: number) != nil
+            case (.integer32, .int(let number)): Int32(exactly: number) != nil
+            case (.integer64, .int), (.double, .double), (.string, .text), (.date, .date): true
+            case (_, _): false
+            }
+        if fits { object.setValue(value, at: to) }
+        return fits
+    }
+}
+
+extension NSManagedObject {
+    /// Whether the values by key are those of the model.
+    fileprivate final var readsAsUsual: Bool { _state.info.binding(of: type(of: self)).readsAsUsual }
+    fileprivate final var writesAsUsual: Bool { _state.info.binding(of: type(of: self)).writesAsUsual }
 }

@@ -15,8 +15,13 @@ final class MigrationRun {
     let sourceContext: NSManagedObjectContext
     let destinationContext: NSManagedObjectContext
     private let validation = DeferredValidation()
-    private var tables: [String: AssociationTable] = [:]
+    private let tables: [String: AssociationTable]
+    let early: EarlyLinks
+    /// Steps with an object whose relationships could not be filled when it was made.
+    var unlinked: Set<ObjectIdentifier> = []
     private(set) var current: MappingStep?
+    /// That of the current step.
+    private var currentTable: AssociationTable?
     private var pending = 0
     private var done = 0
     private var expected = 1
@@ -28,7 +33,8 @@ final class MigrationRun {
         self.manager = manager
         self.steps = steps
         (sourceContext, destinationContext) = (source, destination)
-        for step in steps { tables[step.name] = AssociationTable() }
+        early = EarlyLinks(steps)
+        tables = Dictionary(steps.map { ($0.name, AssociationTable()) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// *instances · relationships · validation*
@@ -76,6 +82,10 @@ final class MigrationRun {
     private func createRelationships(_ step: MappingStep) throws {
         try begin(step)
         let pairs = tables[step.name]?.destinationKeys.count ?? 0
+        if early.leavesNothing(for: step, unlinked) {
+            done += pairs
+            return try save()
+        }
         for start in stride(from: 0, to: pairs, by: MigrationRun.batch) {
             guard let table = tables[step.name] else { break }
             let range = start..<min(start + MigrationRun.batch, pairs)
@@ -98,6 +108,7 @@ final class MigrationRun {
     private func begin(_ step: MappingStep) throws {
         try manager.throwIfCancelled()
         current = step
+        currentTable = tables[step.name]
     }
 
     private func countOne() throws {
@@ -111,7 +122,7 @@ final class MigrationRun {
         pending = 0
         do { try destinationContext.save() } catch { throw equalObjects(error) ?? error }
         validation.keepFailures()
-        for name in tables.keys { tables[name]?.acceptSavedKeys() }
+        for table in tables.values { table.acceptSavedKeys() }
         // A getter of the source cannot throw; what it met is thrown here.
         try sourceContext.fulfill([NSManagedObject]())
         manager.progress = progress
@@ -184,13 +195,14 @@ final class MigrationRun {
     }
 
     func associate(_ source: NSManagedObject, _ destination: NSManagedObject, _ mapping: NSEntityMapping) {
-        guard tables[mapping.name] != nil else {
+        let table = mapping === current?.mapping ? currentTable : tables[mapping.name]
+        guard let table else {
             misuse("associate was called for the mapping \(mapping.name ?? ""), which the mapping model has not.")
         }
-        tables[mapping.name]?.add(source, destination)
+        table.add(source, destination)
     }
 
-    func reset() { for name in tables.keys { tables[name] = AssociationTable() } }
+    func reset() { for table in tables.values { table.removeAll() } }
 
     func destinationObject(_ key: ObjectKey) -> NSManagedObject { destinationContext.object(for: key) }
     func sourceObject(_ key: ObjectKey) -> NSManagedObject { sourceContext.object(for: key) }

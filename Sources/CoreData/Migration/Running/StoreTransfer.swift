@@ -1,6 +1,7 @@
 // Opens the two stores of a migration, and puts the result in its place.
 
 import CoreDataFoundation
+import CoreDataSQL
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -133,7 +134,8 @@ struct StoreTransfer {
         try manager.throwIfCancelled()
         try from.replacePersistentStore(at: work, withPersistentStoreFrom: source.url, ofType: source.type)
         try SQLiteStore.migrate(
-            work, by: plan, configurations: (source.configuration, destination.configuration),
+            work, by: plan, from: source.configuration,
+            to: StorePlan(schema: plan.destination, configuration: destination.configuration),
             options: StoreOptions(destination.options).sqlite)
         return true
     }

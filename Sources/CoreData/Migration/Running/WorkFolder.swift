@@ -11,6 +11,8 @@ final class WorkFolder {
     let url: URL
     private let path: String
     private let lock: Int32
+    /// Whether somebody else had it first.
+    let hasWaited: Bool
     private static let mark = ".OpenCoreData-migration"
     /// Which threads of this process migrate, by folder.
     private static let threads = Mutex<[String: UInt]>([:])
@@ -24,6 +26,7 @@ final class WorkFolder {
         url = URL(fileURLWithPath: path, isDirectory: true)
         try Self.requireOutside(path, store)
         let end = seconds.map { Date().addingTimeInterval($0) }
+        var waits = false
         while true {
             guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw Self.failure(store) }
             let handle = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -31,11 +34,13 @@ final class WorkFolder {
             guard handle >= 0 else { throw Self.failure(store) }
             if flock(handle, LOCK_EX | LOCK_NB) == 0, Self.isStill(handle, path) {
                 lock = handle
+                hasWaited = waits
                 Self.empty(url)
                 Self.threads.withLock { $0[path] = UInt(pthread_self()) }
                 return
             }
             close(handle)
+            waits = true
             if let end, Date() >= end {
                 throw StoreError(
                     134090,

@@ -113,7 +113,7 @@ struct StagedMigration {
     private func required(_ stop: Stop, _ recorded: [String: Data]) throws -> NSManagedObjectModel {
         if let model = try model(of: stop) { return model }
         if let source = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration) {
-            return source.model
+            return source.model()
         }
         throw CocoaError.coreData(
             134504,

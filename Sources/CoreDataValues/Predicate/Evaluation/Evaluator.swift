@@ -6,6 +6,8 @@ import Foundation
 struct Scope {
     let this: Operand
     var variables: [String: Operand]
+    /// The variables that are known by their places.
+    var places: [Operand] = []
 }
 
 /// A compiled predicate. Null is two-valued (§14.11): `x != 'a'` holds for null, orders and text operators do not.
@@ -38,13 +40,20 @@ package struct ExpressionEvaluator {
     private let code: (Scope) -> Operand
     package let freeVariables: Set<String>
 
-    package init(_ expression: Expression, isLenient: Bool = false) throws(PredicateError) {
-        code = try EvaluatorCompiler(isLenient: isLenient).code(expression)
+    /// - Parameter placed: the variables that are given in this order, without their names.
+    package init(_ expression: Expression, isLenient: Bool = false, placed: [String] = []) throws(PredicateError) {
+        let places = Dictionary(zip(placed, placed.indices), uniquingKeysWith: { first, _ in first })
+        code = try EvaluatorCompiler(isLenient: isLenient, places: places).code(expression)
         freeVariables = expression.freeVariables
     }
 
     package func value(_ this: Operand, variables: [String: Operand] = [:]) -> Operand {
         code(Scope(this: this, variables: variables))
+    }
+
+    /// The same with the variables by their places, one for each.
+    package func value(_ this: Operand, placed: [Operand]) -> Operand {
+        code(Scope(this: this, variables: [:], places: placed))
     }
 }
 
@@ -53,6 +62,8 @@ struct EvaluatorCompiler {
     typealias Test = (Scope) -> Bool
     typealias Code = (Scope) -> Operand
     var isLenient = false
+    /// Where variables stand that have no need of a name.
+    var places: [String: Int] = [:]
 
     func test(_ predicate: Predicate) throws(PredicateError) -> Test {
         switch predicate {
@@ -140,14 +151,19 @@ struct EvaluatorCompiler {
             if isLenient, KeyPathReader.hasUnknownOperator(path) { return { _ in .null } }
             let reader = try KeyPathReader(path)
             return { reader.read($0.this) }
-        case .variable(let name): return { $0.variables[name] ?? .null }
+        case .variable(let name):
+            if let place = places[name] { return { $0.places[place] } }
+            return { $0.variables[name] ?? .null }
         case .function(let name, let arguments): return try function(name, arguments)
         case .conditional(let condition, let first, let second):
             let (test, yes, no) = (try test(condition), try code(first), try code(second))
             return { test($0) ? yes($0) : no($0) }
         case .subquery(let collection, let variable, let predicate):
             let members = try code(collection)
-            let test = try test(predicate)
+            // The iterator hides a variable of the same name.
+            var body = self
+            body.places[variable] = nil
+            let test = try body.test(predicate)
             return { scope in
                 var inner = scope
                 let all = members(scope)
@@ -185,9 +201,9 @@ struct EvaluatorCompiler {
                 let reader = try KeyPathReader(path)
                 return { reader.read(target($0)) }
             case .this: return try code(arguments[0])
-            case .variable(let key):
-                let target = try code(arguments[0])
-                return { EvaluatorCompiler.value(of: target($0), at: $0.variables[key]) }
+            case .variable:
+                let (target, key) = (try code(arguments[0]), try code(arguments[1]))
+                return { EvaluatorCompiler.value(of: target($0), at: key($0)) }
             case .constant, .list, .function, .subquery, .conditional: break
             }
         }
@@ -195,8 +211,8 @@ struct EvaluatorCompiler {
     }
 
     /// What lies at the end of a key path that only the variables of an evaluation tell; null where they tell none.
-    private static func value(of target: Operand, at key: Operand?) -> Operand {
-        guard let path = key?.text, let reader = try? KeyPathReader(path.keys) else { return .null }
+    private static func value(of target: Operand, at key: Operand) -> Operand {
+        guard let path = key.text, let reader = try? KeyPathReader(path.keys) else { return .null }
         return reader.read(target)
     }
 

@@ -6,8 +6,10 @@ import Foundation
 package struct StoreError: Error, Sendable, CustomStringConvertible {
     /// A code of the Cocoa error domain (134080, 134100, …).
     package var code: Int
-    /// What happened, to what, why, and what to do.
-    package var sentence: String
+    private let text: String
+    /// By what a model does not fit the store, if that is what happened. Saying it costs the reading of models, so that the words are found
+    /// when somebody reads them.
+    package let mismatch: StoreMismatch?
     package var path: String?
     package var entity: String?
     package var property: String?
@@ -20,13 +22,26 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         engine: EngineError? = nil, sql: String? = nil
     ) {
         self.code = code
-        self.sentence = sentence
+        text = sentence
+        mismatch = nil
         self.path = path
         self.entity = entity
         self.property = property
         self.engine = engine
         self.sql = sql
     }
+
+    /// 134100.
+    package init(_ mismatch: StoreMismatch, at path: String) {
+        code = 134100
+        text = ""
+        self.mismatch = mismatch
+        self.path = path
+        entity = mismatch.changed.first ?? mismatch.onlyInModel.first ?? mismatch.onlyInStore.first
+    }
+
+    /// What happened, to what, why, and what to do.
+    package var sentence: String { mismatch?.sentence(at: path ?? "") ?? text }
 
     package var description: String { sentence }
 }

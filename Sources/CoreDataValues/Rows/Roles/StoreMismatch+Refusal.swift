@@ -4,12 +4,11 @@ extension StoreMismatch {
     /// How many differences are told.
     static var limit: Int { 20 }
 
-    /// 134100: by the version that wrote the store and what differs from it, else by the names of entities.
-    package func refusal(at path: String) -> StoreError {
-        StoreError(
-            134100,
-            "The model does not fit the store at \(path). \(cause()) Open the store with the model that wrote it, or migrate it.",
-            path: path, entity: changed.first ?? onlyInModel.first ?? onlyInStore.first)
+    package func refusal(at path: String) -> StoreError { StoreError(self, at: path) }
+
+    /// By the version that wrote the store and what differs from it, else by the names of entities. Reads model files.
+    func sentence(at path: String) -> String {
+        "The model does not fit the store at \(path). \(cause()) Open the store with the model that wrote it, or migrate it."
     }
 
     private func cause() -> String {
