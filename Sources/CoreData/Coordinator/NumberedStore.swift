@@ -14,11 +14,12 @@ struct NumberedStore: Sendable {
     /// A plan as the store is to be asked: an object of another store that it names is no row here, whatever its number. Programs' own
     /// stores see the objects themselves.
     @inline(__always)
-    func asked(_ plan: FetchPlan) -> FetchPlan { isOnlyOne || plan.predicate == nil ? plan : amongOthers(plan) }
+    func asked(_ plan: FetchPlan) -> FetchPlan { isOnlyOne ? plan : amongOthers(plan) }
 
     @inline(never)
     private func amongOthers(_ plan: FetchPlan) -> FetchPlan {
-        guard !store.numbersObjects else { return plan }
+        // Only a tree names objects.
+        guard case .tree = plan.condition, !store.numbersObjects else { return plan }
         var plan = plan
         plan.predicate = plan.predicate?.asked(of: number)
         return plan
