@@ -14,11 +14,12 @@ struct NumberedStore: Sendable {
     /// Adapts a plan for this store: an object of another store that the predicate names is no row here, whatever its
     /// number. Programs' own stores get the objects themselves.
     @inline(__always)
-    func asked(_ plan: FetchPlan) -> FetchPlan { isOnlyOne || plan.predicate == nil ? plan : amongOthers(plan) }
+    func asked(_ plan: FetchPlan) -> FetchPlan { isOnlyOne ? plan : amongOthers(plan) }
 
     @inline(never)
     private func amongOthers(_ plan: FetchPlan) -> FetchPlan {
-        guard !store.numbersObjects else { return plan }
+        // Only a tree names objects.
+        guard case .tree = plan.condition, !store.numbersObjects else { return plan }
         var plan = plan
         plan.predicate = plan.predicate?.asked(of: number)
         return plan

@@ -105,11 +105,19 @@ extension NSManagedObjectContext {
         _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, renewing: Bool = false,
         page: Int = RowChunk.maximumCount
     ) throws -> [NSManagedObject] {
+        // Apart, as a plan that is asked as it is need not be copied.
+        if store.isOnlyOne { return try fetch(asked: plan, from: store, asFaults, renewing, page) }
+        return try fetch(asked: store.asked(plan), from: store, asFaults, renewing, page)
+    }
+
+    private func fetch(
+        asked plan: FetchPlan, from store: NumberedStore, _ asFaults: Bool, _ renewing: Bool, _ page: Int
+    ) throws -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
         do {
-            try store.rows.fetch(store.asked(plan), .latest) { batch in
+            try store.rows.fetch(plan, .latest) { batch in
                 if plan.includesValues {
                     cache?.add(batch, store: store.number, since: ticket)
                     materialize(batch, store: store.number, asFaults: asFaults, into: &objects)

@@ -15,8 +15,8 @@ extension NSManagedObjectContext {
         if let type = T.self as? NSManagedObject.Type { info.bind(type) }
         var plan = FetchPlan(entity: info.entity.index)
         plan.includesSubentities = request.includesSubentities
-        plan.predicate = try request.predicate.map { try bridge($0, on: info.entity.index) }
-        plan.sort = try (request.sortDescriptors ?? []).map { try bridge($0, info) }
+        plan.condition = try condition(of: request, on: info.entity.index)
+        plan.sort = try sort(of: request, info)
         plan.limit = max(0, request.fetchLimit)
         plan.offset = max(0, request.fetchOffset)
         plan.includesValues = request.includesPropertyValues
@@ -44,13 +44,26 @@ extension NSManagedObjectContext {
 
     private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {
         if let name = request.entityName {
-            guard let index = runtime.schema.index(ofEntity: name) else {
+            guard let info = runtime.info(named: name) else {
                 throw CocoaError.coreData(134060, "The model has no entity \(name), which a fetch request names.")
             }
-            return runtime.infos[index.value]
+            return info
         }
         if let type = T.self as? NSManagedObject.Type, let info = runtime.info(for: type) { return info }
         throw CocoaError.coreData(134060, "A fetch request names no entity; use NSFetchRequest(entityName:).")
+    }
+
+    private func condition<T>(of request: NSFetchRequest<T>, on entity: EntityIndex) throws -> FetchCondition {
+        guard let predicate = request.predicate else { return .everything }
+        if !runtime.schema.hasTransformables, let filled = predicate.filledCondition { return filled }
+        return .tree(try bridge(predicate, on: entity))
+    }
+
+    private func sort<T>(of request: NSFetchRequest<T>, _ info: EntityInfo) throws -> [SortTerm] {
+        guard let descriptors = request.sortDescriptors, !descriptors.isEmpty else { return [] }
+        var terms = [try bridge(descriptors[0], info)]
+        for descriptor in descriptors.dropFirst() { terms.append(try bridge(descriptor, info)) }
+        return terms
     }
 
     /// - Parameter entity: the entity whose rows are judged; nil for groups of rows.

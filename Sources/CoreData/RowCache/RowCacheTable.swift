@@ -40,7 +40,7 @@ struct RowCacheTable: ~Copyable {
     /// Large chunks added since the last look-up.
     private var waiting: ContiguousArray<Int> = []
     /// The last large chunk that starts with a number: reading the same rows again replaces it.
-    private var beginnings: [Int64: Int] = [:]
+    private var beginnings = ChunkBeginnings()
     private var trimAt = 256
     /// The first chunk that counts for a row again, if the row was forgotten.
     private var forgotten: [Int64: Int] = [:]
@@ -133,7 +133,7 @@ struct RowCacheTable: ~Copyable {
             return
         }
         let first = chunk.row(0).key(chunk.layout)
-        if let former = beginnings.updateValue(id, forKey: first), let old = queue.chunk(former),
+        if let former = beginnings.replace(first, by: id), let old = queue.chunk(former),
             RowCacheTable.haveSameRows(old, chunk)
         {
             queue.drop(former)
@@ -150,7 +150,6 @@ struct RowCacheTable: ~Copyable {
     private mutating func trim(_ queue: borrowing RowCacheQueue) {
         waiting.removeAll { !queue.isHere($0) }
         spans.removeAll { !queue.isHere($0.id) }
-        beginnings = beginnings.filter { queue.isHere($0.value) }
         trimAt = max(256, 2 * (waiting.count + spans.count))
     }
 

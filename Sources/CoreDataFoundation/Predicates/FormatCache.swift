@@ -11,12 +11,21 @@ import Synchronization
 /// What a text means does not depend on the arguments: they travel through the tree as variables. Only a key path (`%K`)
 /// among them is part of the tree, so such texts are not kept. When there are too many all are let go. May be used from any thread.
 final class FormatCache: Sendable {
-    struct Entry: Sendable {
+    final class Entry: Sendable {
         let tree: Predicate
         /// How many arguments the text asks for.
         let argumentCount: Int
         /// A bit for each of the first arguments that `%d` and its like ask for.
-        var numbers: UInt64 = 0
+        let numbers: UInt64
+        /// The whole text, where it compares a key path with an argument and does nothing else.
+        let plain: PlainComparison?
+
+        init(tree: Predicate, argumentCount: Int, numbers: UInt64, plain: PlainComparison?) {
+            self.tree = tree
+            self.argumentCount = argumentCount
+            self.numbers = numbers
+            self.plain = plain
+        }
     }
 
     private struct State {

@@ -20,7 +20,8 @@ struct FormatReader {
     }
 
     func predicate(_ text: String) throws(PredicateError) -> NSPredicate {
-        object(try entry(text).tree)
+        let entry = try entry(text)
+        return entry.plain.map { NSComparisonPredicate($0, arguments) } ?? object(entry.tree)
     }
 
     private func entry(_ text: String) throws(PredicateError) -> FormatCache.Entry {
@@ -37,9 +38,17 @@ struct FormatReader {
             }
             return try argument(place, letter)
         }
-        let entry = FormatCache.Entry(tree: tree, argumentCount: count, numbers: numbers)
+        let entry = FormatCache.Entry(
+            tree: tree, argumentCount: count, numbers: numbers, plain: isKept ? plainComparison(tree) : nil)
         if isKept { FormatCache.shared.keep(entry, for: text) }
         return entry
+    }
+
+    private func plainComparison(_ tree: Predicate) -> PlainComparison? {
+        guard case .comparison(let comparison) = tree, case .keyPath(let path) = comparison.left,
+            !(path.count == 1 && path[0].isSelf), case .variable(let name) = comparison.right, let place = place(name)
+        else { return nil }
+        return PlainComparison(comparison, place: place)
     }
 
     /// A predicate that never ends the process.

@@ -30,13 +30,15 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
         case expressions(NSExpression, NSExpression)
         /// Of a format text. Most are never asked for their expressions, so these are made when they are.
         case text(Comparison, FormatReader)
+        /// The same of a text that is kept, with the text's arguments.
+        case plain(PlainComparison, [Any?])
     }
     private let sides: Sides
     private let modifier: Modifier
     private let operatorType: Operator
     private let optionSet: Options
     /// What the first evaluation makes of the comparison.
-    private struct Compiled: @unchecked Sendable {
+    private final class Compiled: @unchecked Sendable {
         let evaluator: Evaluator
         let bound: [String: Operand]
         /// Of a comparison with parts that only their own code can evaluate.
@@ -44,7 +46,15 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
         /// Whether it has no variables of its own, so that it can be bound to an entity.
         let isClosed: Bool
 
-        @inline(never)
+        init(_ evaluator: Evaluator, _ translation: Translation) {
+            self.evaluator = evaluator
+            bound = translation.bound
+            computing = translation.computed.isEmpty ? nil : translation
+            isClosed =
+                translation.computed.values.allSatisfy(\.isClosedFetch)
+                && evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil }
+        }
+
         func operands(_ translation: Translation, for object: Any?, _ bindings: [String: Any]?) -> [String: Operand] {
             let context = NSMutableDictionary()
             for (name, value) in bindings ?? [:] { context.setObject(value, forKey: name as NSString) }
@@ -74,15 +84,25 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
         super.init(value: true)
     }
 
+    init(_ plain: PlainComparison, _ arguments: [Any?]) {
+        sides = .plain(plain, arguments)
+        modifier = .direct
+        operatorType = Operator(plain.comparison.op)
+        optionSet = []
+        super.init(value: true)
+    }
+
     open var leftExpression: NSExpression {
         switch sides {
         case .expressions(let left, _): left
+        case .plain(let plain, let arguments): FormatReader(arguments).object(plain.comparison.left)
         case .text(let comparison, let reader): reader.object(comparison.left)
         }
     }
     open var rightExpression: NSExpression {
         switch sides {
         case .expressions(_, let right): right
+        case .plain(let plain, let arguments): FormatReader(arguments).object(plain.comparison.right)
         case .text(let comparison, let reader): reader.object(comparison.right)
         }
     }
@@ -121,11 +141,7 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
         do {
             var translation = Translation(.bindingForeign, fetching: true)
             let evaluator = try Evaluator(translation.predicate(self), isLenient: true)
-            let made = Compiled(
-                evaluator: evaluator, bound: translation.bound,
-                computing: translation.computed.isEmpty ? nil : translation,
-                isClosed: translation.computed.values.allSatisfy(\.isClosedFetch)
-                    && evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil })
+            let made = Compiled(evaluator, translation)
             compiled.withLock { $0 = made }
             return made
         } catch {
@@ -159,12 +175,34 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
 extension NSComparisonPredicate {
     /// The comparison as a value, where no expressions are needed for it; nil also for subclasses, whose sides are their own.
     final var plainTree: Comparison? {
-        guard case .text(var comparison, let reader) = sides, Swift.type(of: self) == NSComparisonPredicate.self,
-            let left = reader.plain(comparison.left), let right = reader.plain(comparison.right)
+        guard Swift.type(of: self) == NSComparisonPredicate.self else { return nil }
+        switch sides {
+        case .expressions: return nil
+        case .plain(let plain, let arguments):
+            return Value(plainAt: plain.place, of: arguments).map { plain.filled($0) }
+        case .text(var comparison, let reader):
+            guard let left = reader.plain(comparison.left), let right = reader.plain(comparison.right) else {
+                return nil
+            }
+            comparison.left = left
+            comparison.right = right
+            return comparison
+        }
+    }
+
+    /// The condition of a kept text with the value in it; nil for all others.
+    fileprivate final var filled: FetchCondition? {
+        guard case .plain(let plain, let arguments) = sides, let value = Value(plainAt: plain.place, of: arguments)
         else { return nil }
-        comparison.left = left
-        comparison.right = right
-        return comparison
+        return .filled(plain, value)
+    }
+}
+
+extension NSPredicate {
+    /// What a comparison of a text that was read before asks of a fetch, without the making of a tree; nil for all other predicates.
+    package final var filledCondition: FetchCondition? {
+        guard Swift.type(of: self) == NSComparisonPredicate.self else { return nil }
+        return unsafeDowncast(self, to: NSComparisonPredicate.self).filled
     }
 }
 

@@ -16,15 +16,20 @@ private let firstBatch = 32
 struct RowSteps: ResultSteps {
     private let shape: RowShape
     private var size: Int
+    /// How many rows can still come.
+    private var rest: Int
 
-    /// - Parameter expected: how many rows can come at most, if that is known; chunks are not made larger.
+    /// - Parameter expected: how many rows can come at most, if that is known; nobody looks for more, and chunks are not made larger.
     init(_ shape: RowShape, expected: Int = .max) {
         self.shape = shape
         size = min(firstBatch, max(1, expected))
+        rest = expected
     }
 
     mutating func next(_ result: any SQLResult) throws -> RowBatch? {
+        guard rest > 0 else { return nil }
         let batch = try result.rows(size, of: shape)
+        rest -= batch?.count ?? 0
         size = min(2 * size, RowChunk.maximumCount)
         return batch
     }

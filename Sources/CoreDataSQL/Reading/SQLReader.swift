@@ -31,9 +31,8 @@ package struct SQLReader: Sendable {
     }
 
     private func selection(of plan: FetchPlan) throws -> (RowShape, SelectionCache.Known) {
-        let entity = schema[plan.entity]
-        let last = plan.includesSubentities ? entity.last : entity.index
-        let shape = try self.plan.shapes.shape(entity, last: last, includesValues: plan.includesValues)
+        let shape = try self.plan.shapes.shape(
+            plan.entity, withSubentities: plan.includesSubentities, includesValues: plan.includesValues)
         return (shape, try self.plan.selections.selection(plan, in: schema) { try selects.select($0, shape: shape) })
     }
 

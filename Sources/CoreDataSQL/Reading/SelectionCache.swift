@@ -44,10 +44,11 @@ package final class SelectionCache: Sendable {
     package static let textLimit = 256
     private let state = Mutex(State())
 
-    package func selection(_ plan: FetchPlan, in schema: Schema, _ compile: (Query) throws -> Selection) throws -> Known
-    {
+    package func selection(
+        _ plan: FetchPlan, in schema: @autoclosure () -> Schema, _ compile: (Query) throws -> Selection
+    ) throws -> Known {
         if let known = state.withLock({ SelectionCache.find(plan, $0) }) { return known }
-        let query = try Query(plan, in: schema)
+        let query = try Query(plan, in: schema())
         let made = try compile(query)
         let bindings = made.values(for: query)
         guard query.bound.isShared else {

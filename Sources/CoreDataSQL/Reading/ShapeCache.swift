@@ -8,12 +8,15 @@ package final class ShapeCache: Sendable {
     private let map: StoreMap
     /// Four an entity: alone or with its descendants, with values or without.
     private let shapes: Mutex<[RowShape?]>
+    /// The same, by what a fetch says instead of the last entity.
+    private let fetched: Mutex<[RowShape?]>
     /// That of all rows of an entity's tree, with values.
     private let trees: Mutex<[RowShape?]>
 
     init(_ map: StoreMap) {
         self.map = map
         shapes = Mutex(Array(repeating: nil, count: 4 * map.schema.entities.count))
+        fetched = Mutex(Array(repeating: nil, count: 4 * map.schema.entities.count))
         trees = Mutex(Array(repeating: nil, count: map.schema.entities.count))
     }
 
@@ -23,6 +26,16 @@ package final class ShapeCache: Sendable {
         let root = map.schema[map.schema[index].root]
         let shape = try shape(root, last: root.last, includesValues: true)
         trees.withLock { $0[index.value] = shape }
+        return shape
+    }
+
+    package func shape(_ index: EntityIndex, withSubentities: Bool, includesValues: Bool) throws -> RowShape {
+        let place = 4 * index.value + (withSubentities ? 2 : 0) + (includesValues ? 1 : 0)
+        if let known = fetched.withLock({ $0[place] }) { return known }
+        let entity = map.schema[index]
+        let shape = try shape(
+            entity, last: withSubentities ? entity.last : entity.index, includesValues: includesValues)
+        fetched.withLock { $0[place] = shape }
         return shape
     }
 

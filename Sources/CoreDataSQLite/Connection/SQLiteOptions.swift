@@ -36,7 +36,9 @@ package struct SQLiteOptions: Sendable {
     package var pragmas: [String: String] = [:]
     /// Readers kept open when nobody uses them; more are opened as needed. As many as blocks run at once, up to 16: opening a file costs
     /// more than most reads.
-    package var idleReaders = min(16, 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
+    package var idleReaders = Self.usualIdleReaders
+    /// Foundation reads files of the system to count processors (28,000 instructions).
+    private static let usualIdleReaders = min(16, 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
     /// Receives every statement; nil costs nothing.
     package var observer: StatementObserver? { didSet { mark = observer.map { _ in ObservationMark() } } }
     private var mark: ObservationMark?

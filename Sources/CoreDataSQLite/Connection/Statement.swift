@@ -55,6 +55,7 @@ final class Statement {
     deinit {
         running.forget(self)
         heldNulls?.deallocate()
+        texts.drop()
         sqlite3_finalize(handle)
     }
 
@@ -140,6 +141,7 @@ final class Statement {
         sqlite3_reset(handle)
         if clears {
             sqlite3_clear_bindings(handle)
+            texts.used = 0
             versions = nil
             heldNulls?.update(repeating: true, count: parameterCount + 1)
         }
@@ -210,10 +212,16 @@ final class Statement {
         if version < 0 { try bind(index, Value.null) } else { try bind(index, Int64(version)) }
     }
 
+    /// Where short texts lie that are bound.
+    @exclusivity(unchecked) private var texts = BoundTexts()
+
     private func bind(_ index: Int, text: String) throws {
         var text = text
         try text.withUTF8 { bytes in
             guard let size = Int32(exactly: bytes.count) else { throw tooLarge(bytes.count) }
+            if let kept = texts.keep(bytes) {
+                return try check(coredata_sqlite_bind_text_static(handle, Int32(index), kept, size))
+            }
             let code = (bytes.baseAddress ?? UnsafePointer(emptyByte)).withMemoryRebound(
                 to: CChar.self, capacity: bytes.count
             ) {
@@ -270,6 +278,15 @@ final class Statement {
         case .uuid:
             guard let bytes = data(column), bytes.count == 16 else { return .null }
             return .uuid(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        }
+    }
+
+    /// Whether a column holds just this text.
+    func holds(_ text: StaticString, at column: Int) -> Bool {
+        guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return false }
+        return text.withUTF8Buffer {
+            Int(sqlite3_column_bytes(handle, Int32(column))) == $0.count
+                && $0.elementsEqual(UnsafeBufferPointer(start: bytes, count: $0.count))
         }
     }
 

@@ -201,7 +201,9 @@ package struct SQLiteDialect: SQLDialect {
     }
 
     /// The definitions of all join tables as one text, for a statement that reads the tables in `sqlite_master`.
-    static let joinDefinitions = "group_concat(CASE WHEN \(isJoinTable) THEN sql END, char(10))"
+    static let joinDefinitions = "group_concat(\(joinDefinition), char(10))"
+    /// That of one, null for other tables.
+    static let joinDefinition = "CASE WHEN \(isJoinTable) THEN sql END"
     private static let isJoinTable = "name GLOB 'Z_[0-9]*'"
 
     private func text(_ name: String) -> String { "'\(name.replacing("'", with: "''"))'" }

@@ -130,19 +130,24 @@ struct StoreOpener {
     }
 
     /// What a file holds: no tables, others' tables, a store, or a store with a history.
-    private enum Content: String { case none, other, store, history }
+    private enum Content { case none, other, store, history }
 
-    /// How many tables there are, whether Z_METADATA and a history's are among them, and how join tables are defined if the model
-    /// needs some, in one statement.
+    /// Whether there are tables, Z_METADATA and a history's among them, and how join tables are defined if the model needs some, in
+    /// one statement. It only lists: SQLite takes longer to compile what counts and compares than to answer it.
     private func content(_ connection: Connection) throws -> (Content, joins: String?) {
-        let joins = map.joins.isEmpty ? "" : ", \(SQLiteDialect.joinDefinitions)"
+        let definition = map.joins.isEmpty ? "" : ", \(SQLiteDialect.joinDefinition)"
         let statement = try Statement(
-            "SELECT CASE WHEN COUNT(*) = 0 THEN 'none' WHEN SUM(name = 'Z_METADATA') = 0 THEN 'other' "
-                + "WHEN SUM(name = 'ATRANSACTION') = 0 THEN 'store' ELSE 'history' END\(joins) FROM sqlite_master WHERE type = 'table'",
-            on: connection)
+            "SELECT name\(definition) FROM sqlite_master WHERE type = 'table'", on: connection)
         defer { statement.finish() }
-        guard try statement.step() else { return (.other, nil) }
-        return (statement.text(0).flatMap(Content.init) ?? .other, map.joins.isEmpty ? nil : statement.text(1) ?? "")
+        var (content, hasMetadata, joins) = (Content.none, false, [String]())
+        while try statement.step() {
+            if content == .none { content = .store }
+            if statement.holds("Z_METADATA", at: 0) { hasMetadata = true }
+            if statement.holds("ATRANSACTION", at: 0) { content = .history }
+            if !map.joins.isEmpty, let join = statement.text(1) { joins.append(join) }
+        }
+        if content != .none, !hasMetadata { content = .other }
+        return (content, map.joins.isEmpty ? nil : joins.joined(separator: "\n"))
     }
 
     /// The plan for the names that the file gives its join tables.

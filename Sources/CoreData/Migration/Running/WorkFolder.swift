@@ -71,7 +71,8 @@ final class WorkFolder {
     }
 
     private static func place(beside store: String) -> String {
-        let start = store.lastIndex(of: "/").map(store.index(after:)) ?? store.startIndex
+        // By bytes, which a character's bounds are not looked for in.
+        let start = store.utf8.lastIndex(of: UInt8(ascii: "/")).map(store.utf8.index(after:)) ?? store.startIndex
         return "\(store[..<start]).\(store[start...])\(mark)"
     }
 

@@ -23,12 +23,13 @@ final class ModelRuntime: @unchecked Sendable {
     /// Whether a deleted object keeps the target of a to-one, as its rule is to do nothing.
     let keepsTargets: Bool
     private let classes = Mutex<[ObjectIdentifier: EntityInfo]>([:])
+    private let named = Mutex(RecentEntities())
     /// By configuration; the plan of all entities has the empty name.
     private let storePlans = Mutex<[String: StorePlan]>([:])
     private static let used = Mutex<[WeakRuntime]>([])
 
     private struct WeakRuntime: @unchecked Sendable {
-        weak var runtime: ModelRuntime?
+        @Unretained var runtime: ModelRuntime?
         @Unretained var model: NSManagedObjectModel?
     }
 
@@ -83,6 +84,14 @@ final class ModelRuntime: @unchecked Sendable {
         let made = try StorePlan(schema: schema, configuration: configuration)
         storePlans.withLock { $0[configuration ?? ""] = made }
         return made
+    }
+
+    /// The entity of a name.
+    func info(named name: String) -> EntityInfo? {
+        if let known = named.withLock({ $0[name] }) { return known }
+        guard let index = schema.index(ofEntity: name) else { return nil }
+        named.withLock { $0.keep(infos[index.value], for: name) }
+        return infos[index.value]
     }
 
     /// The entity of a class: by the class's name in the model. A subclass without an entity of its own has none.

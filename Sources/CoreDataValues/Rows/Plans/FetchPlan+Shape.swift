@@ -15,15 +15,70 @@ extension FetchPlan {
             (offset > 0) == (other.offset > 0), sort == other.sort
         else { return nil }
         var values: [Value] = []
-        if predicate != nil || isPart { values.reserveCapacity(4) }
-        guard (predicate != nil) == (other.predicate != nil),
-            predicate?.collect(other.predicate, into: &values, depth: 0) ?? true
-        else { return nil }
+        switch condition.pair(other.condition) {
+        // Written out, as an array of a few that is filled one by one takes three times as long.
+        case .value(let value)? where !isPart: return [value]
+        case .value(let value)? where other.offset == 0: return [value, other.limitValue]
+        case .value(let value)?: return [value, other.limitValue, .int(Int64(other.offset))]
+        case .everything?: break
+        case .trees(let mine, let theirs)?:
+            values.reserveCapacity(4)
+            guard mine.collect(theirs, into: &values, depth: 0) else { return nil }
+        case nil: return nil
+        }
         if isPart {
-            values.append(.int(other.limit > 0 ? Int64(other.limit) : -1))
+            values.append(other.limitValue)
             if other.offset > 0 { values.append(.int(Int64(other.offset))) }
         }
         return values
+    }
+
+    private var limitValue: Value { .int(limit > 0 ? Int64(limit) : -1) }
+}
+
+extension FetchCondition {
+    /// What two conditions of perhaps one shape have in common.
+    fileprivate enum Pair {
+        case everything
+        case value(Value)
+        case trees(Predicate, Predicate)
+    }
+
+    /// - Returns: nil for conditions of different shapes.
+    fileprivate func pair(_ other: FetchCondition) -> Pair? {
+        // Not as pairs, which would copy both.
+        switch self {
+        case .everything: return other.isEverything ? .everything : nil
+        case .filled(let mine, let value):
+            guard let otherValue = mine.value(in: other), value.isPlain(like: otherValue) else { return nil }
+            return .value(otherValue)
+        case .tree(let mine):
+            switch other {
+            case .everything: return nil
+            case .filled(let theirs, let otherValue):
+                guard let value = theirs.value(in: self), value.isPlain(like: otherValue) else { return nil }
+                return .value(otherValue)
+            case .tree(let theirs): return .trees(mine, theirs)
+            }
+        }
+    }
+}
+
+extension PlainComparison {
+    /// The value that a condition compares the same key path with in the same way; nil for any other condition.
+    fileprivate func value(in condition: FetchCondition) -> Value? {
+        switch condition {
+        case .everything: return nil
+        case .filled(let other, let value):
+            let isSame = self === other || comparison.op == other.comparison.op && keyPath == other.keyPath
+            return isSame ? value : nil
+        case .tree(.comparison(let other)):
+            guard comparison.op == other.op, other.isPlain, case .keyPath(let path) = other.left, path == keyPath,
+                case .constant(let value) = other.right
+            else { return nil }
+            return value
+        case .tree: return nil
+        }
     }
 }
 
@@ -31,24 +86,24 @@ extension Predicate {
     /// A tree that is deeper is not looked at: the walk is recursive.
     private static var deepest: Int { 32 }
 
-    fileprivate func collect(_ other: Predicate?, into values: inout [Value], depth: Int) -> Bool {
+    fileprivate func collect(_ other: Predicate, into values: inout [Value], depth: Int) -> Bool {
         guard depth < Predicate.deepest else { return false }
         // Not as a pair, which would copy both.
         switch self {
         case .comparison(let mine):
-            guard case .comparison(let theirs)? = other else { return false }
+            guard case .comparison(let theirs) = other else { return false }
             return mine.collect(theirs, into: &values)
         case .and(let mine):
-            guard case .and(let theirs)? = other else { return false }
+            guard case .and(let theirs) = other else { return false }
             return Predicate.collect(mine, theirs, into: &values, depth: depth)
         case .or(let mine):
-            guard case .or(let theirs)? = other else { return false }
+            guard case .or(let theirs) = other else { return false }
             return Predicate.collect(mine, theirs, into: &values, depth: depth)
         case .not(let mine):
-            guard case .not(let theirs)? = other else { return false }
+            guard case .not(let theirs) = other else { return false }
             return mine.collect(theirs, into: &values, depth: depth + 1)
         case .constant(let mine):
-            guard case .constant(let theirs)? = other else { return false }
+            guard case .constant(let theirs) = other else { return false }
             return mine == theirs
         }
     }
@@ -75,7 +130,8 @@ extension Comparison {
         return true
     }
 
-    private var isPlain: Bool {
+    /// Whether it only compares, without options and members.
+    var isPlain: Bool {
         guard modifier == .direct, options.isEmpty else { return false }
         switch op {
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: return true

@@ -4,8 +4,12 @@
 package struct FetchPlan: Sendable {
     package var entity: EntityIndex
     package var includesSubentities = true
-    /// nil for all rows.
-    package var predicate: Predicate?
+    package var condition = FetchCondition.everything
+    /// The condition as a tree, nil for all rows. It may be made anew at each call.
+    package var predicate: Predicate? {
+        get { condition.tree }
+        set { condition = FetchCondition(newValue) }
+    }
     package var sort: [SortTerm] = []
     /// 0 for no limit.
     package var limit = 0
@@ -20,5 +24,5 @@ package struct FetchPlan: Sendable {
     }
 
     /// Whether it finds all rows of its entity.
-    package var isEverything: Bool { predicate == nil && limit == 0 && offset == 0 }
+    package var isEverything: Bool { condition.isEverything && limit == 0 && offset == 0 }
 }
