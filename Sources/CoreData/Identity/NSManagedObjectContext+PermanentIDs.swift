@@ -1,4 +1,4 @@
-// Permanent IDs that are obtained before the save.
+// Permanent IDs: those that are obtained before the save, and those that a save gives.
 
 import CoreDataValues
 import Foundation
@@ -64,5 +64,18 @@ extension NSManagedObjectContext {
             state.pointee.assignedStore = state.pointee.store
             return false
         }
+    }
+}
+
+extension NSManagedObject {
+    /// Makes the key that the save assigned the object's own.
+    final func acceptAssignedKey() {
+        let state = _state
+        guard state.pointee.assigned != 0 else { return }
+        state.pointee.number = state.pointee.assigned
+        state.pointee.store = state.pointee.assignedStore
+        state.pointee.assigned = 0
+        state.set(.persistent)
+        state.forgetObjectID()
     }
 }

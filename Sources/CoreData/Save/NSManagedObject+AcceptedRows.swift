@@ -4,17 +4,6 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// Makes the key that the save assigned the object's own.
-    final func acceptAssignedKey() {
-        let state = _state
-        guard state.pointee.assigned != 0 else { return }
-        state.pointee.number = state.pointee.assigned
-        state.pointee.store = state.pointee.assignedStore
-        state.pointee.assigned = 0
-        state.set(.persistent)
-        state.forgetObjectID()
-    }
-
     /// Makes a written row the snapshot and drops the overlay values that it contains now.
     final func acceptRow(_ chunk: RowChunk, _ row: Int) {
         let state = _state
