@@ -233,7 +233,9 @@ class Runs:
         return self.seeds[layout, rows]
 
     def invoke(self, contender, task, rows, paths, prefix=(), environment=None):
-        program = without_debug_information(contender.program) if prefix else contender.program
+        # What is counted lies in a folder of its own: a migration looks for models beside the program.
+        is_counted = bool(prefix or environment)
+        program = without_debug_information(contender.program) if is_counted else contender.program
         command = [*prefix, program, contender.tasks.get(task, task), str(rows), *paths]
         environment = {**self.environment, **contender.environment, **(environment or {})}
         result = subprocess.run(command, capture_output=True, text=True, env=environment)

@@ -46,9 +46,9 @@ import Testing
         let date = Date(timeIntervalSinceReferenceDate: 5)
         for argument in ["x", 3, 2.5, date, date as NSDate, NSNumber(value: 4), NSNull(), [1, 2]] as [Any] {
             let texts = try (0..<2).map { _ in
-                let predicate = NSPredicate(format: "some.key >= %@", argument)
+                let predicate = NSPredicate(format: "ward.name >= %@", argument)
                 let comparison = try #require(predicate as? NSComparisonPredicate)
-                #expect(comparison.leftExpression.keyPath == "some.key")
+                #expect(comparison.leftExpression.keyPath == "ward.name")
                 #expect(comparison.predicateOperatorType == .greaterThanOrEqualTo)
                 #expect(Swift.type(of: comparison) == NSComparisonPredicate.self)
                 return "\(comparison.predicateFormat) \(String(describing: comparison.rightExpression.constantValue))"
