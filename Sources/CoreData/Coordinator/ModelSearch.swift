@@ -33,7 +33,7 @@ struct ModelSearch {
         for file in [Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments.first ?? "/"), ownFile] {
             guard let beside = file?.resolvingSymlinksInPath().deletingLastPathComponent() else { continue }
             add(beside)
-            for url in contents(beside) where ["resources", "bundle"].contains(url.pathExtension) {
+            for url in entries(of: beside, kinds: ["resources", "bundle"]) {
                 add(url)
                 add(url.appendingPathComponent("Contents/Resources"))
             }
@@ -44,16 +44,23 @@ struct ModelSearch {
     /// The file that this code was loaded from: the executable, or a test bundle that another program loaded.
     private static var ownFile: URL? { coredata_own_file().map { URL(fileURLWithPath: String(cString: $0)) } }
 
-    private static func contents(_ folder: URL) -> [URL] {
-        let found = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return (found ?? []).sorted { $0.path < $1.path }
+    /// What is in a folder of some kinds, by name. Of the others, which may be many, only the names are looked at.
+    static func entries(of folder: URL, kinds: [String]) -> [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { name in kinds.contains { isOf($0, name) } }.sorted().map(folder.appendingPathComponent)
+    }
+
+    private static func isOf(_ kind: String, _ name: String) -> Bool {
+        let (kind, name) = (kind.utf8, name.utf8)
+        return name.count > kind.count + 1 && name.suffix(kind.count).elementsEqual(kind)
+            && name.dropLast(kind.count).last == UInt8(ascii: ".")
     }
 
     /// All models in folders, each file once.
     static func models(in folders: [URL]) -> [URL] {
         var seen: Set<String> = []
-        return folders.flatMap { contents($0) }.filter {
-            kinds.contains($0.pathExtension) && seen.insert($0.resolvingSymlinksInPath().path).inserted
+        return folders.flatMap { entries(of: $0, kinds: kinds) }.filter {
+            seen.insert($0.resolvingSymlinksInPath().path).inserted
         }
     }
 

@@ -32,12 +32,15 @@ package struct ArchiveBuilder {
     }
 
     package mutating func fill(_ place: Int, _ names: [String], _ fields: [String: ArchiveNode]) {
-        objects[place] = .dictionary(fields.merging(["$class": type(names)]) { $1 })
+        var fields = fields
+        fields["$class"] = type(names)
+        objects[place] = .dictionary(fields)
     }
 
     package mutating func add(_ names: [String], _ fields: [String: ArchiveNode]) -> ArchiveNode {
-        let type = type(names)
-        return add(.dictionary(fields.merging(["$class": type]) { $1 }))
+        var fields = fields
+        fields["$class"] = type(names)
+        return add(.dictionary(fields))
     }
 
     package mutating func array(_ items: [ArchiveNode]) -> ArchiveNode {

@@ -4,14 +4,16 @@ import Foundation
 
 /// Writes one property list. Every thing is written once for each time that it stands in the tree, texts once.
 package struct BinaryPropertyListWriter {
-    /// A thing with the places of what it holds.
-    private enum Entry {
-        case bytes([UInt8])
-        case array([Int])
-        case dictionary(keys: [Int], values: [Int])
+    private enum Kind: UInt8 { case plain = 0, array = 10, dictionary = 13 }
+    /// A thing: its bytes, or the places of what it holds, a dictionary's values behind its keys.
+    private struct Entry {
+        let kind: Kind
+        let range: Range<Int>
     }
     private var entries: [Entry] = []
-    private var texts: [String: Int] = [:]
+    private var bytes: [UInt8] = []
+    private var places: [Int] = []
+    private var texts: [String: (place: Int, text: String)] = [:]
 
     package static func data(_ root: ArchiveNode) -> Data {
         var writer = BinaryPropertyListWriter()
@@ -21,86 +23,109 @@ package struct BinaryPropertyListWriter {
 
     /// The depth of what is written is bounded by who makes it.
     private mutating func add(_ node: ArchiveNode) -> Int {
+        let start = bytes.count
         switch node {
-        case .bool(let flag): return append([flag ? 9 : 8])
-        case .integer(let number): return append(Self.integer(number))
-        case .large(let number): return append([0x14] + Array(repeating: 0, count: 8) + Self.big(number, 8))
-        case .real(let number): return append([0x23] + Self.big(number.bitPattern, 8))
-        case .date(let seconds): return append([0x33] + Self.big(seconds.bitPattern, 8))
-        case .data(let data): return append(Self.head(4, data.count) + Array(data))
-        case .reference(let place): return append(Self.reference(place))
+        case .bool(let flag): bytes.append(flag ? 9 : 8)
+        case .integer(let number): bytes.write(integer: number)
+        case .large(let number):
+            bytes.append(0x14)
+            bytes.write(0, 8)
+            bytes.write(number, 8)
+        case .real(let number):
+            bytes.append(0x23)
+            bytes.write(number.bitPattern, 8)
+        case .date(let seconds):
+            bytes.append(0x33)
+            bytes.write(seconds.bitPattern, 8)
+        case .data(let data):
+            bytes.write(head: 4, data.count)
+            bytes += data
+        case .reference(let place):
+            let size = place < 0x100 ? 1 : place < 0x1_0000 ? 2 : 4
+            bytes.append(0x80 | UInt8(size - 1))
+            bytes.write(UInt64(place), size)
         case .text(let text): return self.text(text)
-        case .array(let nodes):
-            let places = nodes.map { add($0) }
-            entries.append(.array(places))
+        case .array(let nodes): return hold(.array, nodes.map { add($0) })
         case .dictionary(let nodes):
             // In a fixed order, so that equal values give equal bytes.
             let sorted = nodes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             let keys = sorted.map { text($0.key) }
-            let values = sorted.map { add($0.value) }
-            entries.append(.dictionary(keys: keys, values: values))
+            return hold(.dictionary, keys + sorted.map { add($0.value) })
         }
+        return enter(start)
+    }
+
+    private mutating func enter(_ start: Int) -> Int {
+        entries.append(Entry(kind: .plain, range: start..<bytes.count))
         return entries.count - 1
     }
 
-    private mutating func append(_ bytes: [UInt8]) -> Int {
-        entries.append(.bytes(bytes))
+    private mutating func hold(_ kind: Kind, _ held: [Int]) -> Int {
+        entries.append(Entry(kind: kind, range: places.count..<places.count + held.count))
+        places += held
         return entries.count - 1
     }
 
     private mutating func text(_ text: String) -> Int {
         // Canonically equal texts have different scalars; only the same bytes are shared.
-        if let known = texts[text], case .bytes(let bytes) = entries[known], bytes == Self.bytes(text) { return known }
-        texts[text] = entries.count
-        return append(Self.bytes(text))
-    }
-
-    private static func bytes(_ text: String) -> [UInt8] {
-        if text.utf8.allSatisfy({ $0 < 0x80 }) { return head(5, text.utf8.count) + Array(text.utf8) }
-        return head(6, text.utf16.count) + text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }
-    }
-
-    private static func integer(_ number: Int64) -> [UInt8] {
-        guard number >= 0 else { return [0x13] + big(UInt64(bitPattern: number), 8) }
-        switch number {
-        case ..<0x100: return [0x10] + big(UInt64(number), 1)
-        case ..<0x1_0000: return [0x11] + big(UInt64(number), 2)
-        case ..<0x1_0000_0000: return [0x12] + big(UInt64(number), 4)
-        default: return [0x13] + big(UInt64(number), 8)
+        if let known = texts[text], known.text.utf8.elementsEqual(text.utf8) { return known.place }
+        texts[text] = (entries.count, text)
+        let start = bytes.count
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            bytes.write(head: 5, text.utf8.count)
+            bytes += text.utf8
+        } else {
+            bytes.write(head: 6, text.utf16.count)
+            for unit in text.utf16 { bytes.write(UInt64(unit), 2) }
         }
-    }
-
-    private static func reference(_ place: Int) -> [UInt8] {
-        let size = place < 0x100 ? 1 : place < 0x1_0000 ? 2 : 4
-        return [0x80 | UInt8(size - 1)] + big(UInt64(place), size)
-    }
-
-    private static func head(_ kind: UInt8, _ length: Int) -> [UInt8] {
-        length < 15 ? [kind << 4 | UInt8(length)] : [kind << 4 | 15] + integer(Int64(length))
-    }
-
-    private static func big(_ number: UInt64, _ size: Int) -> [UInt8] {
-        (0..<size).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * (size - 1 - $0))) }
+        return enter(start)
     }
 
     private func finish(_ top: Int) -> Data {
         let referenceSize = entries.count < 0x100 ? 1 : entries.count < 0x1_0000 ? 2 : 4
-        var data = Data("bplist00".utf8)
+        var result = Array("bplist00".utf8)
+        result.reserveCapacity(bytes.count + places.count * referenceSize + entries.count * 16 + 64)
         var offsets: [Int] = []
-        func list(_ places: [Int]) -> [UInt8] { places.flatMap { Self.big(UInt64($0), referenceSize) } }
+        offsets.reserveCapacity(entries.count)
         for entry in entries {
-            offsets.append(data.count)
-            switch entry {
-            case .bytes(let bytes): data += bytes
-            case .array(let places): data += Self.head(10, places.count) + list(places)
-            case .dictionary(let keys, let values): data += Self.head(13, keys.count) + list(keys) + list(values)
+            offsets.append(result.count)
+            if entry.kind == .plain {
+                result += bytes[entry.range]
+            } else {
+                let count = entry.kind == .dictionary ? entry.range.count / 2 : entry.range.count
+                result.write(head: entry.kind.rawValue, count)
+                for place in places[entry.range] { result.write(UInt64(place), referenceSize) }
             }
         }
-        let table = data.count
+        let table = result.count
         let offsetSize = table < 0x100 ? 1 : table < 0x1_0000 ? 2 : table < 0x1_0000_0000 ? 4 : 8
-        for offset in offsets { data += Self.big(UInt64(offset), offsetSize) }
-        data += [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)]
-        data += Self.big(UInt64(entries.count), 8) + Self.big(UInt64(top), 8) + Self.big(UInt64(table), 8)
-        return data
+        for offset in offsets { result.write(UInt64(offset), offsetSize) }
+        result += [0, 0, 0, 0, 0, 0, UInt8(offsetSize), UInt8(referenceSize)]
+        for number in [entries.count, top, table] { result.write(UInt64(number), 8) }
+        return Data(result)
+    }
+}
+
+extension [UInt8] {
+    /// The lowest bytes of a number, the highest of them first.
+    fileprivate mutating func write(_ number: UInt64, _ size: Int) {
+        var shift = UInt64(8 * size)
+        while shift > 0 {
+            shift -= 8
+            append(UInt8(truncatingIfNeeded: number >> shift))
+        }
+    }
+
+    fileprivate mutating func write(integer number: Int64) {
+        let bits = UInt64(bitPattern: number)
+        let power: UInt8 = bits < 0x100 ? 0 : bits < 0x1_0000 ? 1 : bits < 0x1_0000_0000 ? 2 : 3
+        append(0x10 | power)
+        write(bits, 1 << power)
+    }
+
+    /// What a thing of a kind begins with.
+    fileprivate mutating func write(head kind: UInt8, _ length: Int) {
+        append(kind << 4 | UInt8(Swift.min(length, 15)))
+        if length >= 15 { write(integer: Int64(length)) }
     }
 }

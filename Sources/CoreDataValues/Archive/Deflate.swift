@@ -13,20 +13,19 @@ package enum Deflate {
 
     /// The data in blocks that are stored as they are: as long as the data, and read by every inflater.
     package static func stored(_ data: Data) -> Data {
-        var result = Data()
         let bytes = Array(data)
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + 5 * (bytes.count / 0xffff + 1))
         var start = 0
         repeat {
             let end = min(start + 0xffff, bytes.count)
             let count = UInt16(end - start)
             result.append(end == bytes.count ? 1 : 0)
-            for word in [count, ~count] {
-                result.append(contentsOf: [UInt8(truncatingIfNeeded: word), UInt8(word >> 8)])
-            }
-            result.append(contentsOf: bytes[start..<end])
+            for word in [count, ~count] { result += [UInt8(truncatingIfNeeded: word), UInt8(word >> 8)] }
+            result += bytes[start..<end]
             start = end
         } while start < bytes.count
-        return result
+        return Data(result)
     }
 }
 

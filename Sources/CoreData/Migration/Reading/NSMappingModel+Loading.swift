@@ -51,7 +51,7 @@ extension NSMappingModel {
     class func fitting(_ from: Schema, _ to: Schema, in folders: [URL]) throws -> NSMappingModel? {
         var best: (model: NSMappingModel, equal: Int)?
         var unreadable: (url: URL, error: any Error)?
-        for url in folders.flatMap(files) {
+        for url in folders.flatMap({ ModelSearch.entries(of: $0, kinds: ["cdm", "xcmappingmodel"]) }) {
             let model: NSMappingModel
             do { model = try NSMappingModel(loading: url) } catch {
                 unreadable = unreadable ?? (url, error)
@@ -70,11 +70,5 @@ extension NSMappingModel {
                 [NSFilePathErrorKey: unreadable.url.path, NSUnderlyingErrorKey: unreadable.error])
         }
         return best?.model
-    }
-
-    private static func files(in folder: URL) -> [URL] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return names.sorted().filter { ["cdm", "xcmappingmodel"].contains(($0 as NSString).pathExtension) }.map(
-            folder.appendingPathComponent)
     }
 }
