@@ -99,6 +99,11 @@ import Testing
         patient.setValue(1.5, forKey: "weight")
         patient.setValue(NSDecimalNumber.notANumber, forKey: "fee")
         #expect(error { try stack.context.save() }?.validationKey == "fee")
+        // No decimal holds these.
+        for number in [Double.infinity, 1e300, -1e200] {
+            patient.setValue(number, forKey: "fee")
+            #expect(error { try stack.context.save() }?.validationKey == "fee")
+        }
         patient.setValue(nil, forKey: "fee")
         try stack.context.save()
     }

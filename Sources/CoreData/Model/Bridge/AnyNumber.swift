@@ -95,8 +95,9 @@ enum AnyNumber {
         case .flag(let flag): flag ? 1 : 0
         case .integer(let number): Decimal(number)
         case .large(let number): Decimal(number)
-        // By its shortest text: 0.1 means 0.1, not the binary fraction nearest to it.
-        case .real(let number): Decimal(string: number.description) ?? Decimal(number)
+        // By its shortest text: 0.1 means 0.1, not the binary fraction nearest to it. What no decimal holds is none: validation
+        // refuses it (1550), while `Decimal(_: Double)` would end the process.
+        case .real(let number): Decimal(string: number.description) ?? .nan
         case .decimal(let number): number
         }
     }
