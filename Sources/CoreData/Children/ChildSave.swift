@@ -348,5 +348,4 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
-
 }

@@ -28,10 +28,7 @@ extension NSManagedObjectContext {
         let hasRelationships = state.pointee.overlay != nil || state.pointee.toMany != nil
         enter(object)
         if hasRelationships { insertCompanions(of: object) }
-        let overlay = state.makeOverlay()
-        for (slot, value) in state.info.defaults where !overlay.isPresent(slot) {
-            object.store(value, in: overlay, slot)
-        }
+        object.setDefaults()
         object.awakeFromInsert()
     }
 
