@@ -94,7 +94,7 @@ struct WriteCancellationTests {
 
     @Test("A caller that waits in a line leaves it when it is cancelled", .timeLimit(.minutes(30)))
     func reader() async throws {
-        let line = Line(places: 1)
+        let line = WaitingLine(places: 1)
         try await line.enterUnlessCancelled()
         let waiting = Task { try await line.enterUnlessCancelled() }
         let next = Task { await line.enter() }

@@ -52,6 +52,14 @@ extension NSManagedObject {
 @Suite struct RowCacheTests {
     // MARK: Firing
 
+    @Test("A chunk that is read again takes the place of the former one, however many there are")
+    func beginnings() {
+        var beginnings = ChunkBeginnings()
+        for id in 1...4000 { #expect(beginnings.replace(Int64(id) * 256 - 255, by: id) == nil) }
+        let replaced = (1...4000).count { beginnings.replace(Int64($0) * 256 - 255, by: 4000 + $0) == $0 }
+        #expect(replaced >= 3990)
+    }
+
     @Test("A fault whose row another context has read, saved or fired asks no store")
     func sharing() throws {
         let stack = try Stack()

@@ -201,6 +201,36 @@ import Testing
     }
 
     @Test(
+        "A store that another process has migrated since it was refused is not migrated once more",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType, NSPropertyListStoreType])
+    func migratedMeanwhile(_ type: String) throws {
+        // A second migration would take the title from a heading that is there no more.
+        let shop = try Versions(
+            V.entity("Item", "", V.attribute("title") + V.attribute("heading")),
+            V.entity("Item", "", V.attribute("title", "String", "elementID=\"heading\"")))
+        try shop.open(1, type) { context in
+            context.make("Item", ["title": "t", "heading": "h"])
+            try context.save()
+        }
+        let late = NSPersistentStoreCoordinator(managedObjectModel: try shop.model(2))
+        var attempts = 0
+        let options = try StoreOptions(Versions.automatic)
+        _ = try late.migrating(type, nil, shop.store, options) {
+            attempts += 1
+            do {
+                return try late.addPersistentStore(ofType: type, configurationName: nil, at: shop.store, options: nil)
+            } catch {
+                // The other one is through before the refusal is looked at.
+                if attempts == 1 { try shop.open(2, type) { _ in } }
+                throw error
+            }
+        }
+        try late.close()
+        #expect(attempts == 2)
+        #expect(try shop.open(2, type, [:]) { try $0.values("Item", "title") } == ["h"])
+    }
+
+    @Test(
         "A store of a version without entities is migrated to one that has some",
         arguments: [NSSQLiteStoreType, NSXMLStoreType])
     func nothingBefore(_ type: String) throws {

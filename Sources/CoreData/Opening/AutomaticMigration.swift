@@ -53,8 +53,10 @@ private struct AutomaticMigration {
             let folder =
                 try url.isFileURL && !options.isReadOnly ? WorkFolder(beside: url, waiting: options.patience) : nil
             defer { withExtendedLifetime(folder) {} }
-            // What was compared a moment ago is compared again only where somebody was at it meanwhile.
-            let isFresh = refused != nil && folder?.hasWaited != true && options.stages == nil
+            // What was compared a moment ago is compared again where somebody was at it meanwhile; and always in a store that does not
+            // compare in its own transaction, as SQLite's does: another process may have migrated it since it was read.
+            let isFresh =
+                refused != nil && folder?.hasWaited != true && options.stages == nil && type == NSSQLiteStoreType
             if let recorded = try isFresh ? refused : mismatch(insteadOf: refusal) {
                 try migrate(from: recorded, insteadOf: refusal, in: folder)
             }

@@ -18,6 +18,8 @@ struct EarlyLinks {
     private var links: [ObjectIdentifier: [MappingStep.Property]] = [:]
     /// For each step the steps whose objects fill its relationships early, one for each such relationship.
     private var filled: [ObjectIdentifier: [ObjectIdentifier]] = [:]
+    /// For each step the to-manys that the objects of another step fill early.
+    private var mirrored: [ObjectIdentifier: [Int]] = [:]
     private let isPlain: Bool
 
     init(_ steps: [MappingStep]) {
@@ -38,19 +40,27 @@ struct EarlyLinks {
             let id = ObjectIdentifier(steps[filling.step])
             links[id, default: []].append(filling.property)
             filled[id, default: []].append(id)
-            for mirror in opposite { filled[ObjectIdentifier(steps[mirror.step]), default: []].append(id) }
+            for mirror in opposite {
+                let step = ObjectIdentifier(steps[mirror.step])
+                filled[step, default: []].append(id)
+                if case .toMany(let index) = mirror.relationship.place { mirrored[step, default: []].append(index) }
+            }
         }
     }
 
     /// Those that are set when an object of a step is made.
     func links(of step: MappingStep) -> [MappingStep.Property] { links[ObjectIdentifier(step)] ?? [] }
 
+    /// The to-manys of a step's objects that the objects of other steps fill.
+    func mirrored(by step: MappingStep) -> [Int] { mirrored[ObjectIdentifier(step)] ?? [] }
+
     /// Whether the second pass has nothing to do for a step.
     ///
-    /// - Parameter unlinked: the steps that have an object whose to-one could not be set.
+    /// - Parameter unlinked: the steps that have an object whose to-one could not be set, or that has members of its own making.
     func leavesNothing(for step: MappingStep, _ unlinked: Set<ObjectIdentifier>) -> Bool {
         let filled = filled[ObjectIdentifier(step)] ?? []
         return isPlain && filled.count == step.relationships.count && unlinked.isDisjoint(with: filled)
+            && !unlinked.contains(ObjectIdentifier(step))
     }
 
     private static func fillings(_ step: MappingStep, _ place: Int) -> [Filling] {
@@ -78,7 +88,9 @@ struct EarlyLinks {
     private static func mirrors(
         _ other: Filling, _ filling: Filling, _ linked: MappingStep.Linked, _ steps: [MappingStep]
     ) -> Bool {
-        guard case .manager(.destinations, let arguments) = other.property.value, arguments.count == 2,
+        guard steps[other.step].destinationEntity?.info.classBinding.writesAsUsual == true,
+            steps[other.step].sourceEntity?.info.classBinding.readsAsUsual == true,
+            case .manager(.destinations, let arguments) = other.property.value, arguments.count == 2,
             case .constant(let mapping as String) = arguments[0], mapping == steps[filling.step].name,
             case .path(.variable(.source), let path) = arguments[1],
             let members = relationship(path, steps[other.step].sourceEntity), case .toMany = members.place,

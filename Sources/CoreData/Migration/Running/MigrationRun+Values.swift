@@ -39,6 +39,10 @@ extension MigrationRun {
                 try set(property.value.value(in: scope), property.name, of: destination, scope)
             }
         }
+        // Members that its class gave it in `awakeFromInsert` give way to the mapped ones in the second pass.
+        for index in early.mirrored(by: step) where destination.toManyState(index)?.isChanged == true {
+            unlinked.insert(ObjectIdentifier(step))
+        }
         for property in early.links(of: step) where try !link(destination, property, source, step, isNew: true) {
             unlinked.insert(ObjectIdentifier(step))
         }

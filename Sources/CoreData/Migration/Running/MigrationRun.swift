@@ -134,7 +134,7 @@ final class MigrationRun {
     private func count(_ step: MappingStep) throws -> Int {
         guard case .fetch(let request, let context, _)? = step.source else { return 0 }
         let scope = MappingScope(run: self, step: step)
-        current = step
+        (current, currentTable) = (step, tables[step.name])
         guard let found = try request.value(in: scope) as? NSFetchRequest<any NSFetchRequestResult> else { return 0 }
         return try (context.value(in: scope) as? NSManagedObjectContext ?? sourceContext).count(for: found)
     }
