@@ -207,7 +207,7 @@ import Testing
         // A second migration would take the title from a heading that is there no more.
         let shop = try Versions(
             V.entity("Item", "", V.attribute("title") + V.attribute("heading")),
-            V.entity("Item", "", V.attribute("title", "String", "elementID=\"heading\"")))
+            V.entity("Item", "", V.attribute("title", "String", "optional=\"YES\" elementID=\"heading\"")))
         try shop.open(1, type) { context in
             context.make("Item", ["title": "t", "heading": "h"])
             try context.save()
