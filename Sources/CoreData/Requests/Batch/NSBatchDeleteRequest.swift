@@ -83,7 +83,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         search.plan.includesValues = false
         search.includesPendingChanges = false
         if let affectedStores { search.stores = affectedStores }
-        nonisolated(unsafe) let wanted = search
+        let wanted = search
         let keys = try finder.performAndWait { try finder.fetchObjects(wanted).map(\._state.key) }
         var rest = order.plan
         (rest.limit, rest.offset, rest.sort) = (0, 0, [])
