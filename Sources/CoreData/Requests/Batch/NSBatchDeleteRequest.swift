@@ -83,8 +83,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         search.plan.includesValues = false
         search.includesPendingChanges = false
         if let affectedStores { search.stores = affectedStores }
-        let wanted = search
-        let keys = try finder.performAndWait { try finder.fetchObjects(wanted).map(\._state.key) }
+        let keys = try finder.hold { try finder.fetchObjects(search).map(\._state.key) }
         var rest = order.plan
         (rest.limit, rest.offset, rest.sort) = (0, 0, [])
         return stores.compactMap { store in
