@@ -1,6 +1,5 @@
 // Tells what managed object classes override, and where class metadata has their initialisers.
 
-import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -18,9 +17,7 @@ enum ManagedObjectClasses {
 
     /// Whether a class does not override the validation of single values.
     static func inheritsValidation(_ type: NSManagedObject.Type) -> Bool {
-        validationSlots.allSatisfy { slot in
-            slot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
-        }
+        validationSlots.allSatisfy { inherits($0, type) }
     }
 
     private static let validationSlots = [
@@ -32,7 +29,7 @@ enum ManagedObjectClasses {
 
     /// Whether a class does not override `validateForUpdate`.
     static func inheritsUpdateValidation(_ type: NSManagedObject.Type) -> Bool {
-        updateSlot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
+        inherits(updateSlot, type)
     }
 
     private static let (readingSlot, writingSlot) = (
@@ -42,12 +39,17 @@ enum ManagedObjectClasses {
 
     /// Whether a class leaves `value(forKey:)` as `NSManagedObject` has it.
     static func inheritsReading(_ type: NSManagedObject.Type) -> Bool {
-        readingSlot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
+        inherits(readingSlot, type)
     }
 
     /// Whether a class leaves `setValue(_:forKey:)` as `NSManagedObject` has it.
     static func inheritsWriting(_ type: NSManagedObject.Type) -> Bool {
-        writingSlot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
+        inherits(writingSlot, type)
+    }
+
+    /// Whether a class has what `NSManagedObject` has at an index; where the index is not known, only `NSManagedObject` itself has.
+    private static func inherits(_ slot: Int?, _ type: NSManagedObject.Type) -> Bool {
+        slot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
     }
 
     private static func words(_ type: NSManagedObject.Type) -> UnsafePointer<UInt> {

@@ -31,7 +31,7 @@ extension SaveOperation {
         defer { context.saveMemory = nil }
         do {
             let batches = try context.readingLatest {
-                try context.writing(as: .policy) { try commitSettled(refusal, policy, memory) }
+                try context.writing(as: .policy) { try commitResolved(refusal, policy, memory) }
             }
             merged = memory.renewed
             return batches
@@ -41,7 +41,7 @@ extension SaveOperation {
         }
     }
 
-    private mutating func commitSettled(
+    private mutating func commitResolved(
         _ refusal: Refusal, _ policy: NSMergePolicy, _ memory: SaveMemory
     ) throws -> [StoreBatch] {
         var refusal = refusal

@@ -3,8 +3,6 @@
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
-import enum CoreDataValues.Expression
-import enum CoreDataValues.Predicate
 
 /// A fetch request without its type parameter.
 struct FetchOrder {

@@ -111,8 +111,8 @@ open class NSAttributeDescription: NSPropertyDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSAttributeDescription() }
 
-    override func copyDescription(_ other: NSPropertyDescription) {
-        super.copyDescription(other)
+    override func copyProperties(of other: NSPropertyDescription) {
+        super.copyProperties(of: other)
         guard let other = other as? NSAttributeDescription else { return }
         declared = other.declared
         programDefault = other.programDefault

@@ -20,8 +20,8 @@ open class NSCompositeAttributeDescription: NSAttributeDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSCompositeAttributeDescription() }
 
-    override func copyDescription(_ other: NSPropertyDescription) {
-        super.copyDescription(other)
+    override func copyProperties(of other: NSPropertyDescription) {
+        super.copyProperties(of: other)
         guard let other = other as? NSCompositeAttributeDescription else { return }
         elements = other.elements.compactMap { $0.copy() as? NSAttributeDescription }
     }

@@ -10,7 +10,7 @@ struct PropertyTables {
     var relationships: [String: NSRelationshipDescription] = [:]
 
     init(_ entity: NSEntityDescription) {
-        for ancestor in entity.parentLink.reversed() {
+        for ancestor in entity.lineage.reversed() {
             for property in ancestor.properties { add(property) }
         }
     }

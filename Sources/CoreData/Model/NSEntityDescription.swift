@@ -110,7 +110,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     /// Destinations and inverses still point into the old model; copying the whole model moves them.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSEntityDescription()
-        copy.copyDescription(self)
+        copy.copyProperties(of: self)
         return copy
     }
 
@@ -122,7 +122,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     public required convenience init?(coder: NSCoder) {
         guard let made = try? coder.decode(ModelArchive.self)?.entities().first else { return nil }
         self.init()
-        copyDescription(made)
+        copyProperties(of: made)
     }
 
     /// Archives the entity without its parents and children. Its relationships forget where they lead: archive the model to keep
@@ -134,7 +134,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
         if let mine = resolved, let other = entity.resolved, schema === entity.schema {
             return mine.isKind(of: other)
         }
-        return parentLink.contains { $0 === entity }
+        return lineage.contains { $0 === entity }
     }
 
     /// The hash that stores record for the entity. Empty without a name and in a model that contradicts
@@ -146,7 +146,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     }
 
     /// The entity and all it inherits from, nearest first. Ends at a cycle.
-    final var parentLink: [NSEntityDescription] {
+    final var lineage: [NSEntityDescription] {
         var found: [NSEntityDescription] = []
         var next: NSEntityDescription? = self
         while let entity = next, !found.contains(where: { $0 === entity }) {
@@ -158,7 +158,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
 
     open override var description: String { "<NSEntityDescription: \(summary)>" }
 
-    private func copyDescription(_ other: NSEntityDescription) {
+    private func copyProperties(of other: NSEntityDescription) {
         name = other.name
         declaredClassName = other.declaredClassName
         isAbstract = other.isAbstract

@@ -23,8 +23,8 @@ open class NSExpressionDescription: NSPropertyDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSExpressionDescription() }
 
-    override func copyDescription(_ other: NSPropertyDescription) {
-        super.copyDescription(other)
+    override func copyProperties(of other: NSPropertyDescription) {
+        super.copyProperties(of: other)
         guard let other = other as? NSExpressionDescription else { return }
         expression = other.expression
         expressionResultType = other.expressionResultType

@@ -35,8 +35,8 @@ open class NSFetchedPropertyDescription: NSPropertyDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSFetchedPropertyDescription() }
 
-    override func copyDescription(_ other: NSPropertyDescription) {
-        super.copyDescription(other)
+    override func copyProperties(of other: NSPropertyDescription) {
+        super.copyProperties(of: other)
         guard let other = other as? NSFetchedPropertyDescription else { return }
         template = other.template
         request = other.request?.byName()

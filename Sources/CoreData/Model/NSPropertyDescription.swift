@@ -86,7 +86,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     /// A copy that belongs to no entity and can be edited.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = emptyCopy()
-        copy.copyDescription(self)
+        copy.copyProperties(of: self)
         return copy
     }
 
@@ -98,7 +98,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     public required convenience init?(coder: NSCoder) {
         guard let made = try? coder.decode(ModelArchive.self)?.property() else { return nil }
         self.init()
-        copyDescription(made)
+        copyProperties(of: made)
     }
 
     /// Archives the property. A relationship forgets where it leads: archive the model to keep that.
@@ -108,7 +108,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     func emptyCopy() -> NSPropertyDescription { NSPropertyDescription() }
 
     /// Takes over everything but the owner.
-    func copyDescription(_ other: NSPropertyDescription) {
+    func copyProperties(of other: NSPropertyDescription) {
         name = other.name
         isOptional = other.isOptional
         isTransient = other.isTransient

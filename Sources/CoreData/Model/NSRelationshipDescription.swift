@@ -36,8 +36,8 @@ open class NSRelationshipDescription: NSPropertyDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSRelationshipDescription() }
 
-    override func copyDescription(_ other: NSPropertyDescription) {
-        super.copyDescription(other)
+    override func copyProperties(of other: NSPropertyDescription) {
+        super.copyProperties(of: other)
         guard let other = other as? NSRelationshipDescription else { return }
         destinationEntity = other.destinationEntity
         inverseRelationship = other.inverseRelationship

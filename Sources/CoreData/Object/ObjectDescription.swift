@@ -25,7 +25,7 @@ struct ObjectDescription {
         return "{\n\(lines.joined())}"
     }
 
-    private var properties: [NSPropertyDescription] { object.entity.parentLink.reversed().flatMap(\.properties) }
+    private var properties: [NSPropertyDescription] { object.entity.lineage.reversed().flatMap(\.properties) }
 
     private func value(of key: String, _ property: NSPropertyDescription) -> String {
         switch object.place(of: key) {

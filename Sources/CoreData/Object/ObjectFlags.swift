@@ -1,6 +1,5 @@
 // The state of an object, as bits.
 
-import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 

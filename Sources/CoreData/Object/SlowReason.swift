@@ -1,6 +1,5 @@
 // The reasons for which a read leaves the inlined path.
 
-import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 

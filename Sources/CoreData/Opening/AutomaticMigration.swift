@@ -53,10 +53,9 @@ private struct AutomaticMigration {
             let folder =
                 try url.isFileURL && !options.isReadOnly ? WorkFolder(beside: url, waiting: options.patience) : nil
             defer { withExtendedLifetime(folder) {} }
-            // What was compared a moment ago is compared again where somebody was at it meanwhile; and always in a store that does not
-            // compare in its own transaction, as SQLite's does: another process may have migrated it since it was read.
-            let isFresh =
-                refused != nil && folder?.hasWaited != true && options.stages == nil && type == NSSQLiteStoreType
+            // What was compared a moment ago is compared again only where somebody was at it meanwhile: a store that migrates looks
+            // itself, under its own lock, whether it is still the one that was refused.
+            let isFresh = refused != nil && folder?.hasWaited != true && options.stages == nil
             if let recorded = try isFresh ? refused : mismatch(insteadOf: refusal) {
                 try migrate(from: recorded, insteadOf: refusal, in: folder)
             }
@@ -79,7 +78,7 @@ private struct AutomaticMigration {
         SourceModel.tellForeign(recorded, source.schema, url)
         let site = MigrationSite(
             coordinator: coordinator, type: type, configuration: configuration, url: url, options: options,
-            source: source, folder: folder)
+            source: source, recorded: recorded, folder: folder)
         do {
             if let mapped = try MappingSearch.migration(for: site) { return try mapped(site) }
             guard options.infersMapping else { throw missingMapping() }

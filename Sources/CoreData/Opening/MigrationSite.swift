@@ -14,6 +14,8 @@ struct MigrationSite {
     let url: URL
     let options: StoreOptions
     let source: SourceModel
+    /// The hashes that the store was refused with; nil where nobody compared it.
+    let recorded: [String: Data]?
     /// Says that nobody else migrates the store.
     let folder: WorkFolder?
 

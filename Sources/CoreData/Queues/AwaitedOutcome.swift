@@ -1,6 +1,5 @@
 // What became of a block that a task awaits.
 
-import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 

@@ -1,10 +1,8 @@
 // A key that tells the main queue from every other (`Thread.isMainThread` is false after the first `await` of an async main).
 
-import CCoreDataRuntime
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
-import Synchronization
 
 /// A key that tells the main queue from every other (`Thread.isMainThread` is false after the first `await` of an async main).
 enum MainQueue {

@@ -1,6 +1,5 @@
 // When a block runs again after a conflict.
 
-import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 

@@ -2,7 +2,6 @@
 
 import CoreDataValues
 import Foundation
-import Synchronization
 
 /// Callers that wait, by their tickets. A caller that leaves is no longer stored anywhere.
 struct Waiting<Caller> {

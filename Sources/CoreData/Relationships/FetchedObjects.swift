@@ -62,7 +62,7 @@ extension NSManagedObject {
             throw CocoaError.coreData(134060, "\(entity.name ?? "").\(property.name) has no fetch request.")
         }
         let request = NSFetchRequest<NSManagedObject>(entityName: property.request.entityName)
-        request.copyDescription(template)
+        request.copyProperties(of: template)
         request.resultType = .managedObjectResultType
         request.predicate = template.predicate?.withSubstitutionVariables([
             "FETCH_SOURCE": self, "FETCHED_PROPERTY": description,

@@ -90,9 +90,9 @@ extension NSManagedObjectContext {
         acceptPermanentKeys()
         if members.mayHaveFormerKeys(store: store) {
             let known = members.storedKeys(in: store)
-            let settled = ContiguousArray(
+            let current = ContiguousArray(
                 known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.currentKey($0) })
-            if settled != known { members.setStored(.keys(settled)) }
+            if current != known { members.setStored(.keys(current)) }
         }
         members.keysSeen = parentLink.keysSeen
     }

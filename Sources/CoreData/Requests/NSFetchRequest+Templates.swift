@@ -6,7 +6,7 @@ import Foundation
 
 extension NSFetchRequest {
     /// Takes over everything but the entity.
-    func copyDescription<Other>(_ other: NSFetchRequest<Other>) {
+    func copyProperties<Other>(of other: NSFetchRequest<Other>) {
         predicate = other.predicate
         sortDescriptors = other.sortDescriptors
         fetchLimit = other.fetchLimit
@@ -31,7 +31,7 @@ extension NSFetchRequest {
     func byName() -> NSFetchRequest<ResultType> {
         guard let entityName else { return duplicate() }
         let copy = NSFetchRequest<ResultType>(entityName: entityName)
-        copy.copyDescription(self)
+        copy.copyProperties(of: self)
         return copy
     }
 
@@ -39,7 +39,7 @@ extension NSFetchRequest {
     func duplicate() -> NSFetchRequest<ResultType> {
         let copy = entityName.map { NSFetchRequest<ResultType>(entityName: $0) } ?? NSFetchRequest<ResultType>()
         if let entity { copy.entity = entity }
-        copy.copyDescription(self)
+        copy.copyProperties(of: self)
         return copy
     }
 }

@@ -1,6 +1,5 @@
 // The outcomes of one context's saves.
 
-import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 

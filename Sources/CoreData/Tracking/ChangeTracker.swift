@@ -74,7 +74,7 @@ struct ChangeTracker {
     mutating func touch(_ object: NSManagedObject) {
         guard origin.isNoticed else { return }
         let state = object._state
-        if replayed != nil, !state.has(.recheck) {
+        if isReplaying, !state.has(.recheck) {
             state.set(.recheck)
             replayed?.append(object)
         }
@@ -143,7 +143,7 @@ struct ChangeTracker {
         guard isLogging else { return }
         // An undo brings objects back before it deletes any, so a deletion in its log is not the one that is taken
         // back.
-        let place = replayed != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
+        let place = isReplaying ? nil : log.lastIndex { $0.isDeletion(of: object) }
         if let place { log.remove(at: place) } else { log.append(.revival(object)) }
     }
 

@@ -89,7 +89,7 @@ extension ManagedObjectQueries {
             return columns
         } _: { rows, id in
             for row in 0..<rows.count { if let id = id(rows.value(row: row, column: 0)) { ids.append(id) } }
-            for taker in consumers { try taker.consume(rows, id) }
+            for consumer in consumers { try consumer.consume(rows, id) }
         }
         return (ids, (repeat (each readers).values))
     }

@@ -1,6 +1,5 @@
 // A pattern of SQL's `LIKE`.
 
-import CCoreDataRuntime
 import CoreDataFoundation
 import CoreDataValues
 import Foundation

@@ -67,6 +67,6 @@ extension ToMany {
     /// are older than the save: an undo may restore more of what the save deleted.
     fileprivate func dropStored(_ key: ObjectKey, store: UInt16) {
         setStored(.keys(storedKeys(in: store).filter { $0 != key }))
-        if hasOrder { removeFromOrder { $0._state.key == key } }
+        removeFromOrder { $0._state.key == key }
     }
 }

@@ -27,7 +27,7 @@ struct ChainMigration {
             coordinator: NSPersistentStoreCoordinator(managedObjectModel: to.model), type: type,
             configuration: configuration, url: url,
             options: try StoreOptions(options),
-            source: SourceModel(from.model, from.schema, configuration: configuration), folder: folder)
+            source: SourceModel(from.model, from.schema, configuration: configuration), recorded: nil, folder: folder)
     }
 
     func inferred(_ number: Int) throws -> MigrationPlan {

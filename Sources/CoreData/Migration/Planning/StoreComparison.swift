@@ -10,13 +10,13 @@ struct StoreComparison {
     private let migration: ChainMigration
     /// The store itself.
     private let store: URL
-    private let parentLink: MigrationLineage
+    private let lineage: MigrationLineage
     private var source: Schema { migration.chain.versions[0].schema }
 
     /// - Parameter migration: of the copy, which has passed all steps.
     init(_ migration: ChainMigration, _ store: URL) {
         (self.migration, self.store) = (migration, store)
-        parentLink = MigrationLineage(migration)
+        lineage = MigrationLineage(migration)
     }
 
     func differences() throws -> [StoreMigrationPlan.Finding] {
@@ -28,7 +28,7 @@ struct StoreComparison {
         }
         var findings: [StoreMigrationPlan.Finding] = []
         for later in last.schema.entities(inConfiguration: migration.configuration) ?? [] where !later.isAbstract {
-            guard let line = parentLink.entities[later.name], let earlier = source.entity(named: line.entity),
+            guard let line = lineage.entities[later.name], let earlier = source.entity(named: line.entity),
                 before.keeps(earlier)
             else { continue }
             func compare(_ property: String?, _ what: String, _ a: ValueFingerprint?, _ b: ValueFingerprint?) {
@@ -109,7 +109,7 @@ struct StoreComparison {
         later: Entity, earlier: Entity, isKeyed: Bool
     )] {
         relationship.destinations.map { schema[EntityIndex(rawValue: $0)] }.compactMap { entity in
-            guard !entity.isAbstract, let line = parentLink.entities[entity.name],
+            guard !entity.isAbstract, let line = lineage.entities[entity.name],
                 let earlier = source.entity(named: line.entity)
             else { return nil }
             return (entity, earlier, line.isKeyed)

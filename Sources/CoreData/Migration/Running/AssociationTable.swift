@@ -18,6 +18,8 @@ final class AssociationTable {
         private var ends: [Place: (first: Int32, last: Int32)] = [:]
         private var next: ContiguousArray<Int32> = []
 
+        init(_ places: some Sequence<Place>) { for place in places { add(place) } }
+
         mutating func add(_ place: Place) {
             let pair = Int32(next.count)
             next.append(-1)
@@ -84,16 +86,14 @@ final class AssociationTable {
 
     private func sourceChains() -> Chains {
         if let bySource { return bySource }
-        var chains = Chains()
-        for (key, roots) in zip(sourceKeys, roots) { chains.add(Place(roots.source, key)) }
+        let chains = Chains(zip(sourceKeys, roots).lazy.map { Place($1.source, $0) })
         bySource = chains
         return chains
     }
 
     private func destinationChains() -> Chains {
         if let byDestination { return byDestination }
-        var chains = Chains()
-        for (key, roots) in zip(destinationKeys, roots) { chains.add(Place(roots.destination, key)) }
+        let chains = Chains(zip(destinationKeys, roots).lazy.map { Place($1.destination, $0) })
         byDestination = chains
         return chains
     }

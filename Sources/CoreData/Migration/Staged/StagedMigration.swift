@@ -157,7 +157,7 @@ struct StagedMigration {
         SourceModel.tellForeign(recorded, source.schema, url)
         let site = MigrationSite(
             coordinator: later, type: type, configuration: known, url: url, options: options, source: source,
-            folder: folder)
+            recorded: recorded, folder: folder)
         try site.perform(MigrationPlan(SchemaDiff(from: source.schema, to: later.runtime.schema)))
     }
 

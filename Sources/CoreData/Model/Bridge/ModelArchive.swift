@@ -50,7 +50,7 @@ struct ModelArchive: Codable {
                 text: computed.expression?.description, type: computed.expressionResultType.rawValue)
             // No entity can declare it; what it has in common with others fits an attribute.
             let common = NSAttributeDescription()
-            common.copyDescription(property)
+            common.copyProperties(of: property)
             alone.attributes = [try common.declaration(in: "")]
         } else {
             try NSEntityDescription().add(property, to: &alone, &draft.composites)
@@ -90,7 +90,7 @@ struct ModelArchive: Codable {
         let made = try entities().first?.properties.first
         guard let made, let expression else { return made }
         let computed = NSExpressionDescription()
-        computed.copyDescription(made)
+        computed.copyProperties(of: made)
         computed.expressionResultType = NSAttributeType(rawValue: expression.type) ?? .undefinedAttributeType
         if let text = expression.text {
             _ = try FormatParser.expression(text)

@@ -9,7 +9,7 @@ extension NSEntityDescription {
         var facts = ["\(name ?? "")", "class: \(managedObjectClassName ?? "")"]
         if let parent = superentity?.name { facts.append("parent: \(parent)") }
         if isAbstract { facts.append("abstract") }
-        let names = parentLink.reversed().flatMap(\.properties).map(\.summary)
+        let names = lineage.reversed().flatMap(\.properties).map(\.summary)
         return facts.joined(separator: "; ") + "; properties: {\n" + names.map { "    \($0)\n" }.joined() + "}"
     }
 }

@@ -46,7 +46,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = ids.map { NSBatchDeleteRequest(objectIDs: $0) } ?? NSBatchDeleteRequest(fetchRequest: fetchRequest)
-        copy.fetchRequest.copyDescription(fetchRequest)
+        copy.fetchRequest.copyProperties(of: fetchRequest)
         copy.resultType = resultType
         copy.refreshesRegisteredObjects = refreshesRegisteredObjects
         copy.affectedStores = affectedStores

@@ -119,6 +119,12 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         defer { if lock >= 0 { close(lock) } }
         if lock >= 0 { flock(lock, LOCK_EX) }
         let document = try document(AtomicFile(url: site.url), path)
+        guard site.recorded == nil || site.recorded == document.metadata.versionHashes else {
+            throw StoreError(
+                134110,
+                "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
+                path: path)
+        }
         let migration = try BoundMigration(plan)
         var image = try ImageMigration(migration, document.image(plan.source, path: path), path: path).migrated()
         image.metadata.versionHashes = StoreMetadata.hashes(plan.destination, site.configuration)
