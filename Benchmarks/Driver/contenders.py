@@ -11,7 +11,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
 BUILD = PACKAGE / ".build"
-RELEASE = BUILD / "release"
+# The folder that Scripts/agreement and Scripts/oracle build in: the library is compiled once for all.
+PRODUCTS = PACKAGE.parent / ".build-release"
+RELEASE = PRODUCTS / "release"
 WORK = BUILD / "yardstick"
 
 # insert            make all patients, with their injury, and save them in one transaction
@@ -179,7 +181,8 @@ def build(contenders, counters=False):
                  "-lsqlite3", "-ldl"], "building the program of plain C")
         else:
             run_tool(
-                ["swift", "build", "--disable-build-manifest-caching", "-c", "release", "--package-path", PACKAGE, "--product", program.name],
+                ["swift", "build", "--disable-build-manifest-caching", "-c", "release", "--package-path", PACKAGE,
+                 "--scratch-path", PRODUCTS, "--product", program.name],
                 f"building {program.name}")
     if counters:
         run_tool(

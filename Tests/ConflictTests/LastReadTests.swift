@@ -13,7 +13,9 @@ import Testing
         arguments: [NSSQLiteStoreType, NSInMemoryStoreType], LastRead.kinds)
     func enumerated(_ type: String, _ kind: LastRead.Kind) throws {
         let run = try LastRead(type)
-        let cases = LastRead.cases(kind)
+        // One half of the cases on each store: what a context has read is its own.
+        let isSQLite = type == NSSQLiteStoreType
+        let cases = LastRead.cases(kind).enumerated().filter { $0.offset.isMultiple(of: 2) == isSQLite }.map(\.element)
         var wrong: [String] = []
         for item in cases {
             let answers = try LastRead.Holding.allCases.map { try run.answer(item, $0) }
