@@ -12,6 +12,7 @@ extension NSPersistentStoreCoordinator {
     /// - Parameter tracer: nil for the one that the program has set up.
     public func trace(with tracer: (any Tracer)? = nil) -> CoreDataObservation {
         observe(carrying: CoreDataCarrier(ServiceContext.$current)) { event in
+            guard SpanDraft.isMade(of: event) else { return }
             let tracer = tracer ?? InstrumentationSystem.tracer
             guard !(tracer is NoOpTracer), let draft = SpanDraft(event) else { return }
             draft.emit(with: tracer)

@@ -11,6 +11,15 @@ struct SpanDraft {
     var attributes = SpanAttributes()
     var error: (any Error)?
 
+    /// Whether a span is made of an event, to be asked before anything is looked up.
+    static func isMade(of event: CoreDataEvent) -> Bool {
+        switch event {
+        case .fetch, .save: true
+        case .faults(let faults): !faults.isFromCache
+        case .statement, .wait: false
+        }
+    }
+
     /// nil for what makes no span.
     init?(_ event: CoreDataEvent) {
         duration = event.duration

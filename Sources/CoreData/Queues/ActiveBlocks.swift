@@ -8,10 +8,11 @@ import Synchronization
 ///
 /// Each place has a thread, which runs one block after the other. A block asks for a place when its context is free or,
 /// in a `write`, when its coordinator's turn has come; a writer that ends hands its place to the next one. Blocks of
-/// `read` save nothing. All others leave two places to them, since they may have to wait for a writer. A task that
-/// waits is suspended, and given up when its time is over.
+/// `read` save nothing. All others leave two places to them, since they may have to wait for a writer. While a `write`
+/// runs, no more of them begin than there are processors: each that runs takes time from the writer, for which all
+/// behind it wait. A task that waits is suspended, and given up when its time is over.
 final class ActiveBlocks: Sendable {
-    static let shared = ActiveBlocks(limit: 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
+    static let shared = ActiveBlocks(limit: 4 + 2 * processors)
 
     enum Kind: Sendable { case reading, any }
 
@@ -20,6 +21,8 @@ final class ActiveBlocks: Sendable {
         var running = 0
         /// How many of these may save.
         var saving = 0
+        /// How many of these have a coordinator's turn to write.
+        var writing = 0
         var readers = Waiting<AwaitedBlock>()
         var others = Waiting<AwaitedBlock>()
         var nextTicket = 0
@@ -28,7 +31,16 @@ final class ActiveBlocks: Sendable {
 
         private var savingLimit: Int { limit - (limit >= 4 ? 2 : 0) }
 
-        private func mayBegin(_ kind: Kind) -> Bool { running < limit && (kind == .reading || saving < savingLimit) }
+        /// As many as there are processors; more where a program has raised the limit, as its blocks wait for others.
+        private var besideWriter: Int { max(2, limit - 4 - ActiveBlocks.processors) }
+
+        private func mayBegin(_ kind: Kind) -> Bool {
+            guard running < limit else { return false }
+            switch kind {
+            case .any: return saving < savingLimit
+            case .reading: return writing == 0 || running - saving < besideWriter
+            }
+        }
 
         mutating func add(_ block: AwaitedBlock) {
             block.call.ticket = nextTicket
@@ -41,11 +53,16 @@ final class ActiveBlocks: Sendable {
         }
 
         /// Takes a place if no block waits for one; false if there is none.
-        mutating func begin(_ kind: Kind) -> Bool {
-            guard mayBegin(kind), (kind == .reading ? readers : others).count == 0 else { return false }
-            running += 1
-            if kind == .any { saving += 1 }
+        mutating func begin(_ block: AwaitedBlock) -> Bool {
+            guard mayBegin(block.kind), (block.kind == .reading ? readers : others).count == 0 else { return false }
+            count(block, 1)
             return true
+        }
+
+        private mutating func count(_ block: AwaitedBlock, _ change: Int) {
+            running += change
+            if block.kind == .any { saving += change }
+            if block.isWriter { writing += change }
         }
 
         mutating func removeLate(at now: UInt64) -> [AwaitedBlock] {
@@ -55,22 +72,26 @@ final class ActiveBlocks: Sendable {
         /// The earliest time at which a waiting block is to be given up.
         var deadline: UInt64? { [readers.deadline, others.deadline].compactMap { $0 }.min() }
 
-        mutating func end(_ kind: Kind) {
-            running -= 1
-            if kind == .any { saving -= 1 }
-        }
+        mutating func end(_ block: AwaitedBlock) { count(block, -1) }
 
         /// Removes the first waiting block that may begin, and takes a place for it.
         mutating func next() -> AwaitedBlock? {
             let reader = mayBegin(.reading) ? readers.first : nil
             let other = mayBegin(.any) ? others.first : nil
             guard let ticket = [reader, other].compactMap({ $0 }).min() else { return nil }
-            running += 1
-            if ticket == reader { return readers.remove(ticket) }
-            saving += 1
-            return others.remove(ticket)
+            let block = ticket == reader ? readers.remove(ticket) : others.remove(ticket)
+            if let block { count(block, 1) }
+            return block
+        }
+
+        /// Removes all that may begin now, and takes places and threads for them.
+        mutating func allNext() -> [(block: AwaitedBlock, thread: BlockThread?)] {
+            var begun: [(block: AwaitedBlock, thread: BlockThread?)] = []
+            while let block = next() { begun.append((block, idle.popLast())) }
+            return begun
         }
     }
+    private static let processors = ProcessInfo.processInfo.activeProcessorCount
     private let state: Mutex<State>
     /// The limit again, to be read without the lock.
     private let places: Atomic<Int>
@@ -94,11 +115,12 @@ final class ActiveBlocks: Sendable {
     var limit: Int {
         get { places.load(ordering: .relaxed) }
         set {
-            state.withLock { $0.limit = newValue }
             places.store(newValue, ordering: .relaxed)
-            while let (block, thread) = state.withLock({ state in state.next().map { ($0, state.idle.popLast()) } }) {
-                start(block, thread)
+            let begun = state.withLock { state in
+                state.limit = newValue
+                return state.allNext()
             }
+            for (block, thread) in begun { start(block, thread) }
         }
     }
 
@@ -130,7 +152,7 @@ final class ActiveBlocks: Sendable {
     /// block.
     func runNow(_ block: AwaitedBlock) -> Bool {
         let thread = state.withLock { state -> BlockThread?? in
-            guard !block.call.isOver, state.begin(block.kind) else { return nil }
+            guard !block.call.isOver, state.begin(block) else { return nil }
             return .some(state.idle.popLast())
         }
         guard let thread else { return false }
@@ -163,19 +185,22 @@ final class ActiveBlocks: Sendable {
     /// The block that a thread runs after another one; with nil the thread joins the idle ones.
     func next(after block: AwaitedBlock, for thread: BlockThread) -> AwaitedBlock? {
         let follower = block.follower?()
-        return state.withLock { state in
+        let (next, others) = state.withLock { state -> (AwaitedBlock?, [(block: AwaitedBlock, thread: BlockThread?)]) in
             // The follower keeps the place: a writer would otherwise wait for its turn and then again among the
             // readers.
-            if let follower, state.running <= state.limit { return follower }
-            state.end(block.kind)
+            if let follower, state.running <= state.limit { return (follower, []) }
+            state.end(block)
             if let follower {
                 state.add(follower)
                 setAlarm(for: follower)
             }
             let next = state.next()
             if next == nil { state.idle.append(thread) }
-            return next
+            // The last writer of a line leaves its place, and those that it has kept from beginning.
+            return (next, next != nil && block.isWriter ? state.allNext() : [])
         }
+        for (block, thread) in others { start(block, thread) }
+        return next
     }
 
     /// Removes a thread from the idle ones; false if a block is on its way to it.

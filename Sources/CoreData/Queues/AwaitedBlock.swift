@@ -15,6 +15,8 @@ struct AwaitedBlock: Sendable {
     private let run: @Sendable (Admission) -> Void
     /// The next block of the same line, which may begin now that this one has run or was given up.
     let follower: (@Sendable () -> AwaitedBlock?)?
+    /// Whether it stands in the line of a coordinator's writers, and not in that of its readers.
+    var isWriter: Bool { kind == .any && follower != nil }
     /// Told how long the block had to wait, if it had to.
     private let observers: Observers?
     private let purpose: CoreDataEvent.Wait.Purpose

@@ -189,10 +189,8 @@ extension StoreMetadata {
     func deferring(_ defers: Bool) throws -> StoreMetadata {
         var (metadata, values) = (self, try MetadataRecord.application(userInfo))
         guard defers || values[Self.deferredMigration] != nil else { return self }
-        values[Self.deferredMigration] = defers ? true : nil
-        metadata.userInfo =
-            values.isEmpty
-            ? nil : try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+        values[Self.deferredMigration] = defers ? .bool(true) : nil
+        metadata.userInfo = values.isEmpty ? nil : MetadataRecord.encode(values)
         return metadata
     }
 }

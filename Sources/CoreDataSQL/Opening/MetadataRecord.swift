@@ -5,7 +5,7 @@ import Foundation
 
 /// Reads and writes a store's metadata. Keys this version does not know are kept as the application's own.
 package struct MetadataRecord {
-    static var frameworkVersion: Int { 1344 }
+    static var frameworkVersion: Int64 { 1344 }
     static let own: Set<String> = [
         "NSStoreType", "NSPersistenceFrameworkVersion", "NSStoreModelVersionHashes",
         "NSStoreModelVersionHashesVersion",
@@ -38,16 +38,16 @@ package struct MetadataRecord {
     package func metadata(_ session: any SQLReading) throws -> StoreMetadata {
         let values = try values(session.path)
         let rest = values.filter { !Self.own.contains($0.key) }
-        let userInfo = rest.isEmpty ? nil : try Self.encode(rest)
         return StoreMetadata(
-            uuid: uuid, type: values["NSStoreType"] as? String ?? session.dialect.metadata["NSStoreType"] ?? "",
-            modelVersionIdentifiers: values["NSStoreModelVersionIdentifiers"] as? [String] ?? [],
-            versionHashes: values["NSStoreModelVersionHashes"] as? [String: Data] ?? [:], userInfo: userInfo)
+            uuid: uuid, type: values["NSStoreType"]?.text ?? session.dialect.metadata["NSStoreType"] ?? "",
+            modelVersionIdentifiers: values["NSStoreModelVersionIdentifiers"]?.value as? [String] ?? [],
+            versionHashes: values["NSStoreModelVersionHashes"]?.value as? [String: Data] ?? [:],
+            userInfo: rest.isEmpty ? nil : Self.encode(rest.mapValues(\.written)))
     }
 
-    func values(_ path: String) throws -> [String: Any] {
+    private func values(_ path: String) throws -> [String: PropertyListItem] {
         do throws(ArchiveError) {
-            if let plist { return try PropertyList.dictionary(plist, .metadata(bytes: plist.count)) }
+            if let plist { return try PropertyList.items(plist, .metadata(bytes: plist.count)) }
             if length == 0 { throw ArchiveError("There is no property list.") }
             throw ArchiveError(
                 "The property list has \(length) bytes, more than the \(ArchiveLimits.metadataBytes) that are read.")
@@ -63,12 +63,13 @@ package struct MetadataRecord {
     @discardableResult
     package static func write(_ metadata: StoreMetadata, schema: Schema, to session: any SQLSession) throws -> Data {
         var values = try application(metadata.userInfo)
-        values["NSPersistenceFrameworkVersion"] = frameworkVersion
-        values["NSStoreModelVersionHashes"] = metadata.versionHashes
-        values["NSStoreModelVersionHashesVersion"] = 3
-        values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
-        for (key, value) in session.dialect.metadata { values[key] = value }
-        for (key, value) in ModelFigures.values(of: schema, recorded: metadata.versionHashes) { values[key] = value }
+        values["NSPersistenceFrameworkVersion"] = .integer(frameworkVersion)
+        values["NSStoreModelVersionHashesVersion"] = .integer(3)
+        set(metadata, in: &values)
+        for (key, value) in session.dialect.metadata { values[key] = .text(value) }
+        for (key, value) in ModelFigures.values(of: schema, recorded: metadata.versionHashes) {
+            values[key] = .text(value)
+        }
         let plist = try plist(values)
         try session.run(MetadataStatements(session.dialect).write, [.text(metadata.uuid), .data(plist)])
         return plist
@@ -77,34 +78,36 @@ package struct MetadataRecord {
     /// Writes what an application may change and leaves the rest of the record as it is.
     package static func rewrite(_ metadata: StoreMetadata, to session: any SQLSession) throws {
         let former = try row(session)?.values(session.path) ?? [:]
-        var values = former.filter { own.contains($0.key) }
+        var values = former.filter { own.contains($0.key) }.mapValues(\.written)
         values.merge(try application(metadata.userInfo)) { own, _ in own }
-        values["NSStoreModelVersionHashes"] = metadata.versionHashes
-        values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
+        set(metadata, in: &values)
         try session.run(MetadataStatements(session.dialect).change, [.text(metadata.uuid), .data(plist(values))])
     }
 
-    static func application(_ userInfo: Data?) throws -> [String: Any] {
+    private static func set(_ metadata: StoreMetadata, in values: inout [String: ArchiveNode]) {
+        values["NSStoreModelVersionHashes"] = .dictionary(metadata.versionHashes.mapValues { .data($0) })
+        values["NSStoreModelVersionIdentifiers"] = .array(metadata.modelVersionIdentifiers.map { .text($0) })
+    }
+
+    static func application(_ userInfo: Data?) throws -> [String: ArchiveNode] {
         guard let userInfo else { return [:] }
         do throws(ArchiveError) {
-            return try PropertyList.dictionary(userInfo, .metadata(bytes: userInfo.count)).filter {
+            return try PropertyList.items(userInfo, .metadata(bytes: userInfo.count)).filter {
                 !own.contains($0.key)
-            }
+            }.mapValues(\.written)
         } catch {
             throw StoreError(
                 134060, "A store's own metadata must be a property list of a dictionary. \(error.sentence)")
         }
     }
 
-    private static func encode(_ values: [String: Any]) throws -> Data {
-        try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
-    }
+    static func encode(_ values: [String: ArchiveNode]) -> Data { BinaryPropertyListWriter.data(.dictionary(values)) }
 
     /// The whole property list of a record.
     ///
     /// - Throws: 134060 for more than would be read again.
-    static func plist(_ values: [String: Any]) throws -> Data {
-        let plist = try encode(values)
+    static func plist(_ values: [String: ArchiveNode]) throws -> Data {
+        let plist = encode(values)
         guard plist.count > ArchiveLimits.metadataBytes else { return plist }
         throw StoreError(
             134060,

@@ -48,9 +48,12 @@ package struct BinaryPropertyListWriter {
         case .array(let nodes): return hold(.array, nodes.map { add($0) })
         case .dictionary(let nodes):
             // In a fixed order, so that equal values give equal bytes.
-            let sorted = nodes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            let keys = sorted.map { text($0.key) }
-            return hold(.dictionary, keys + sorted.map { add($0.value) })
+            let sorted = nodes.sorted { $0.key < $1.key }
+            var held: [Int] = []
+            held.reserveCapacity(2 * sorted.count)
+            for (key, _) in sorted { held.append(text(key)) }
+            for (_, value) in sorted { held.append(add(value)) }
+            return hold(.dictionary, held)
         }
         return enter(start)
     }
@@ -71,10 +74,14 @@ package struct BinaryPropertyListWriter {
         if let known = texts[text], known.text.utf8.elementsEqual(text.utf8) { return known.place }
         texts[text] = (entries.count, text)
         let start = bytes.count
-        if text.utf8.allSatisfy({ $0 < 0x80 }) {
-            bytes.write(head: 5, text.utf8.count)
-            bytes += text.utf8
-        } else {
+        var text = text
+        let isPlain = text.withUTF8 { utf8 in
+            guard utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+            bytes.write(head: 5, utf8.count)
+            bytes.append(contentsOf: utf8)
+            return true
+        }
+        if !isPlain {
             bytes.write(head: 6, text.utf16.count)
             for unit in text.utf16 { bytes.write(UInt64(unit), 2) }
         }
@@ -90,7 +97,7 @@ package struct BinaryPropertyListWriter {
         for entry in entries {
             offsets.append(result.count)
             if entry.kind == .plain {
-                result += bytes[entry.range]
+                bytes.withUnsafeBufferPointer { result.append(contentsOf: $0[entry.range]) }
             } else {
                 let count = entry.kind == .dictionary ? entry.range.count / 2 : entry.range.count
                 result.write(head: entry.kind.rawValue, count)

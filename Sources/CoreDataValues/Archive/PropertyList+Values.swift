@@ -30,6 +30,27 @@ extension PropertyListItem {
         return values
     }
 
+    /// The entries of a dictionary of values; nil for anything else. Of equal keys the last one counts.
+    fileprivate var items: [String: PropertyListItem]? {
+        guard let entries else { return nil }
+        var items: [String: PropertyListItem] = [:]
+        for (key, item) in zip(entries.keys, entries.values) {
+            guard let name = key.text, item.isValue else { return nil }
+            items[name] = item
+        }
+        return items
+    }
+
+    /// Whether it is no reference and holds none.
+    private var isValue: Bool {
+        switch list.nodes[node] {
+        case .bool, .integer, .large, .real, .date, .data, .text: true
+        case .reference: false
+        case .array: array?.allSatisfy(\.isValue) ?? false
+        case .dictionary: items != nil
+        }
+    }
+
     /// A dictionary as a value; nil for anything else.
     package var dictionary: [String: Any]? {
         guard let entries else { return nil }
@@ -68,9 +89,18 @@ extension PropertyList {
     ///
     /// - Throws: as the reader does, and for a list of anything else.
     package static func dictionary(_ data: Data, _ limits: ArchiveLimits) throws(ArchiveError) -> [String: Any] {
-        guard let values = try PropertyList(data, limits).top.dictionary else {
-            throw ArchiveError("It is no property list of a dictionary.")
-        }
+        guard let values = try PropertyList(data, limits).top.dictionary else { throw noDictionary }
         return values
     }
+
+    /// The entries of a dictionary of values.
+    ///
+    /// - Throws: as the reader does, and for a list of anything else.
+    package static func items(_ data: Data, _ limits: ArchiveLimits) throws(ArchiveError) -> [String: PropertyListItem]
+    {
+        guard let items = try PropertyList(data, limits).top.items else { throw noDictionary }
+        return items
+    }
+
+    private static let noDictionary = ArchiveError("It is no property list of a dictionary.")
 }

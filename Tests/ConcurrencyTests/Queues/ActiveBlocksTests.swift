@@ -43,6 +43,24 @@ struct ActiveBlocksTests {
         await blocks.expect([])
     }
 
+    @Test("While a writer runs no more readers begin than there are processors, and the others when the last has ended")
+    func besideWriters() async throws {
+        let processors = ProcessInfo.processInfo.activeProcessorCount
+        let beside = max(2, processors)
+        let blocks = HeldBlocks(limit: 4 + 2 * processors)
+        let readers = (0..<blocks.blocks.limit).map { "read \($0)" }
+        blocks.start(.any, "write 1", line: ["write 2"])
+        await blocks.expect(["write 1"])
+        for name in readers { blocks.start(.reading, name) }
+        await blocks.expect(Set(["write 1"] + readers.prefix(beside)))
+        blocks.end("write 1")
+        await blocks.expect(Set(["write 2"] + readers.prefix(beside)))
+        blocks.end("write 2")
+        await blocks.expect(Set(readers))
+        for name in readers { blocks.end(name) }
+        await blocks.expect([])
+    }
+
     @Test(
         "A block that is cancelled while it waits is given up, and takes nobody's place",
         arguments: [ActiveBlocks.Kind.reading, .any])
@@ -260,18 +278,30 @@ private final class HeldBlocks: Sendable {
 
     @discardableResult
     func start(
-        _ kind: ActiveBlocks.Kind, _ name: String, _ call: AwaitedCall = AwaitedCall(endsWhenCancelled: true)
+        _ kind: ActiveBlocks.Kind, _ name: String, _ call: AwaitedCall = AwaitedCall(endsWhenCancelled: true),
+        line: [String]? = nil
     ) -> AwaitedCall {
+        blocks.run(block(kind, name, call, line))
+        return call
+    }
+
+    /// - Parameter line: those that follow it, each after the one before; nil for a block that stands in no line.
+    private func block(_ kind: ActiveBlocks.Kind, _ name: String, _ call: AwaitedCall, _ line: [String]?)
+        -> AwaitedBlock
+    {
         let end = DispatchSemaphore(value: 0)
         ends.withLock { $0[name] = end }
-        let block = AwaitedBlock(call, kind) { [self] admission in
+        let follower = line.map { names in
+            { @Sendable [self] in
+                names.first.map { block(kind, $0, AwaitedCall(endsWhenCancelled: true), Array(names.dropFirst())) }
+            }
+        }
+        return AwaitedBlock(call, kind, follower: follower) { [self] admission in
             guard admission == .admitted else { return refused.withLock { $0.append(name) } }
             _ = running.withLock { $0.insert(name) }
             end.wait()
             _ = running.withLock { $0.remove(name) }
         }
-        blocks.run(block)
-        return call
     }
 
     func end(_ name: String) { ends.withLock { $0[name] }?.signal() }

@@ -1,6 +1,7 @@
 // Fetches that differ in nothing but their values are compiled once.
 
 import CoreDataTestSupport
+import CoreDataValues
 import Foundation
 import Testing
 
@@ -68,6 +69,13 @@ import Testing
             ("age == %@", [true]),
             ("age IN %@", [[1, 2]]), ("age IN %@", [[1, 2, 3]]), ("age BETWEEN %@", [[1, 4]]),
             ("age BETWEEN %@", [[5, 9]]),
+            ("age IN %@", [[2, 7]]), ("age IN %@", [[1.0, 2]]), ("age IN %@", [[1, NSNull()]]),
+            ("age IN %@", [["1", 2]]),
+            ("age IN %@", [[Any]()]), ("age IN %@", [[3]]), ("name IN %@", [["p1", "é"]]),
+            ("name IN %@", [["p2", "p3"]]),
+            ("name IN[c] %@", [["P1", "p2"]]), ("name IN %@", [[3, "p1"]]), ("NOT name IN %@", [["p1", "p2"]]),
+            ("age IN %@ AND name IN %@", [[1, 2, 3], ["p1", "p2"]]), ("age IN %@ OR name == %@", [[5, 6], "é"]),
+            ("tag IN %@", [[id, UUID()]]), ("tag IN %@", [["x", "y"]]), ("age IN %@", [[1, 2, 3, 4, 5]]),
             ("tag == %@", [id]), ("tag == %@", [UUID()]), ("tag == nil", []), ("NOT age > %@", [4]),
             ("NOT age > %@", [16]),
             ("age > %@ OR name == %@", [17, "p2"]), ("age > %@ AND name == %@", [7, "p2"]),
@@ -87,6 +95,18 @@ import Testing
                 }
             }
         }
+    }
+
+    @Test("Short lists of as many values of the same kinds are of one shape")
+    func lists() throws {
+        let context = try filled().another()
+        func plan(_ values: [Any]) throws -> FetchPlan { try context.order(request("age IN %@", [values])).plan }
+        let known = try plan([1, 2])
+        #expect(try known.values(ofSameShape: plan([3, 4])) == [.int(3), .int(4)])
+        for other in [[3], [1, 2, 3], [1.5, 2], [1, "2"], [1, NSNull()]] as [[Any]] {
+            #expect(try known.values(ofSameShape: plan(other)) == nil, "\(other)")
+        }
+        #expect(try plan([1, 2, 3, 4, 5]).values(ofSameShape: plan([1, 2, 3, 4, 5])) == nil)
     }
 
     @Test("More shapes than are kept still find their rows, with statements that are prepared once")

@@ -51,10 +51,11 @@ struct CasualtyChanges: Decodable, Sendable {
     var station: String??
     var injuries: [String]?
 
-    enum CodingKeys: CodingKey { case name, age, arrivedAt, priority, station, injuries }
+    enum CodingKeys: CodingKey { case id, name, age, arrivedAt, priority, station, injuries }
 
-    init(from decoder: any Decoder) throws {
-        let keys = try decoder.container(keyedBy: CodingKeys.self)
+    init(from decoder: any Decoder) throws { try self.init(decoder.container(keyedBy: CodingKeys.self)) }
+
+    init(_ keys: KeyedDecodingContainer<CodingKeys>) throws {
         name = try keys.decodeIfPresent(String.self, forKey: .name)
         age = try keys.decodeIfPresent(Int.self, forKey: .age)
         arrivedAt = try keys.decodeIfPresent(Date.self, forKey: .arrivedAt)

@@ -42,11 +42,10 @@ struct CasualtyRoutes: Sendable {
         var id: UUID?
         var changes: CasualtyChanges
 
-        enum CodingKeys: CodingKey { case id }
-
         init(from decoder: any Decoder) throws {
-            id = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(UUID.self, forKey: .id)
-            changes = try CasualtyChanges(from: decoder)
+            let keys = try decoder.container(keyedBy: CasualtyChanges.CodingKeys.self)
+            id = try keys.decodeIfPresent(UUID.self, forKey: .id)
+            changes = try CasualtyChanges(keys)
         }
     }
 

@@ -22,11 +22,17 @@ final class ModelRuntime: @unchecked Sendable {
     let hasOneWayRelationships: Bool
     /// Whether a deleted object keeps the target of a to-one, as its rule is to do nothing.
     let keepsTargets: Bool
-    private let classes = Mutex<[ObjectIdentifier: EntityInfo]>([:])
+    private let classes = Mutex<[ObjectIdentifier: ClassMeaning]>([:])
     private let named = Mutex(RecentEntities())
     /// By configuration; the plan of all entities has the empty name.
     private let storePlans = Mutex<[String: StorePlan]>([:])
     private static let used = Mutex<[WeakRuntime]>([])
+
+    /// The entity of a class, and whether it names the class.
+    private struct ClassMeaning {
+        let info: EntityInfo
+        let isNamed: Bool
+    }
 
     private struct WeakRuntime: @unchecked Sendable {
         @Unretained var runtime: ModelRuntime?
@@ -95,11 +101,15 @@ final class ModelRuntime: @unchecked Sendable {
     }
 
     /// The entity of a class: by the class's name in the model. A subclass without an entity of its own has none.
-    func info(for type: NSManagedObject.Type) -> EntityInfo? {
+    func info(for type: NSManagedObject.Type) -> EntityInfo? { meaning(of: type)?.info }
+
+    private func meaning(of type: NSManagedObject.Type) -> ClassMeaning? {
         if let known = classes.withLock({ $0[ObjectIdentifier(type)] }) { return known }
         guard let info = find(type) else { return nil }
-        classes.withLock { $0[ObjectIdentifier(type)] = info }
-        return info
+        let isNamed = info.entity.className.map { ClassSearch.fits(type, $0) } ?? false
+        let meaning = ClassMeaning(info: info, isNamed: isNamed)
+        classes.withLock { $0[ObjectIdentifier(type)] = meaning }
+        return meaning
     }
 
     /// Of several entities that can mean the class the one that does.
@@ -120,12 +130,12 @@ final class ModelRuntime: @unchecked Sendable {
     )? {
         var other: (model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo)?
         for entry in used.withLock({ $0 }).reversed() {
-            guard let model = entry.model, let runtime = entry.runtime, let info = runtime.info(for: type) else {
+            guard let model = entry.model, let runtime = entry.runtime, let meaning = runtime.meaning(of: type) else {
                 continue
             }
-            if info.entity.className.map({ ClassSearch.fits(type, $0) }) ?? false { return (model, runtime, info) }
+            if meaning.isNamed { return (model, runtime, meaning.info) }
             // An entity of the same name that names no class may be another program part's.
-            if other == nil { other = (model, runtime, info) }
+            if other == nil { other = (model, runtime, meaning.info) }
         }
         return other
     }

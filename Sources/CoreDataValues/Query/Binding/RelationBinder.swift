@@ -73,6 +73,11 @@ struct RelationBinder {
         let isSingly =
             value.isConstant || options.contains(.localeSensitive) || (!options.isEmpty && value.family == .unknown)
         for item in items {
+            // A short list of a shared shape is compared one by one, so that its values may be others the next time.
+            if binding.isShared, case .constant(let constant) = item {
+                others.append(try with(.equal).compare(value, .value(binding.constant(constant))))
+                continue
+            }
             let element = try single(ExpressionBinder(binding).bind(item))
             guard case .value(.constant(let constant)) = element, !isSingly else {
                 others.append(try with(.equal).compare(value, element))

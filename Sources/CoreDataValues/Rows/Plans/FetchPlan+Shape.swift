@@ -5,7 +5,7 @@ import Foundation
 extension FetchPlan {
     /// The values of another plan in the order in which they stand in it, if it is this one but for them: the same conditions on
     /// the same keys with values of the same kinds, and the same order. nil otherwise, and for what is not compared that simply:
-    /// nil, lists, objects, functions, options, ANY and ALL.
+    /// nil, long lists, objects, functions, options, ANY and ALL.
     ///
     /// The limit comes last, if there is one of them, and then the offset, if there is one.
     package func values(ofSameShape other: FetchPlan) -> [Value]? {
@@ -121,18 +121,35 @@ extension Predicate {
 
 extension Comparison {
     fileprivate func collect(_ other: Comparison, into values: inout [Value]) -> Bool {
-        guard op == other.op, isPlain, other.isPlain, case .keyPath(let mine) = left,
-            case .keyPath(let theirs) = other.left,
-            mine == theirs, case .constant(let value) = right, case .constant(let otherValue) = other.right,
-            value.isPlain(like: otherValue)
+        guard op == other.op, isBare, other.isBare, case .keyPath(let mine) = left,
+            case .keyPath(let theirs) = other.left, mine == theirs
         else { return false }
-        values.append(otherValue)
+        switch (right, other.right) {
+        case (.constant(let value), .constant(let otherValue)) where isPlain:
+            guard value.isPlain(like: otherValue) else { return false }
+            values.append(otherValue)
+        case (.list(let items), .list(let otherItems)) where op == .in && items.count <= Comparison.longestSharedList:
+            guard items.count == otherItems.count else { return false }
+            for (item, otherItem) in zip(items, otherItems) {
+                guard case .constant(let value) = item, case .constant(let otherValue) = otherItem,
+                    value.isPlain(like: otherValue)
+                else { return false }
+                values.append(otherValue)
+            }
+        default: return false
+        }
         return true
     }
 
+    /// Each length is a shape of its own, so only those of a few values are.
+    private static var longestSharedList: Int { 4 }
+
+    /// Whether it has no options and goes through no members.
+    private var isBare: Bool { modifier == .direct && options.isEmpty }
+
     /// Whether it only compares, without options and members.
     var isPlain: Bool {
-        guard modifier == .direct, options.isEmpty else { return false }
+        guard isBare else { return false }
         switch op {
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: return true
         case .between, .in, .contains, .beginsWith, .endsWith, .like, .matches: return false
