@@ -8,9 +8,21 @@ import Synchronization
 
 /// The keys of key paths, found when they are first asked for.
 enum KeyPathNames {
+    /// Its hash is made before the lock is taken: that of a key path takes longer than all else under it.
     private struct Question: Hashable, @unchecked Sendable {
-        let keyPath: AnyKeyPath
-        let type: ObjectIdentifier
+        private let keyPath: AnyKeyPath
+        private let type: ObjectIdentifier
+        private let hash: Int
+
+        init(_ keyPath: AnyKeyPath, _ type: NSManagedObject.Type) {
+            (self.keyPath, self.type, hash) = (keyPath, ObjectIdentifier(type), keyPath.hashValue)
+        }
+
+        static func == (left: Question, right: Question) -> Bool {
+            left.type == right.type && left.keyPath == right.keyPath
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(hash) }
     }
 
     /// A program has few key paths, unless it makes them with subscripts: when there are too many all are let go.
@@ -30,7 +42,7 @@ enum KeyPathNames {
     static func keys(
         of keyPath: AnyKeyPath, on type: NSManagedObject.Type, _ info: EntityInfo, _ runtime: ModelRuntime
     ) throws(PredicateError) -> [String] {
-        let question = Question(keyPath: keyPath, type: ObjectIdentifier(type))
+        let question = Question(keyPath, type)
         if let known = known.withLock({ $0[question] }) { return known }
         // Outside the lock, since getters are the program's code.
         let found: [String]

@@ -154,9 +154,9 @@ final class Statement {
     private func endTrace(_ end: UInt64, _ rows: Int) {
         guard let trace, trace.isBegun else { return }
         self.trace = nil
-        let options = connection.options
-        let listener = options.listener.flatMap { $0.isListening ? $0 : nil }
-        guard options.observer != nil || listener != nil else { return }
+        let observer = connection.options.observer
+        let listener = connection.options.listener.flatMap { $0.isListening ? $0 : nil }
+        guard observer != nil || listener != nil else { return }
         let changes = Int(sqlite3_total_changes(connection.handle) - trace.changed)
         let asker = PlanAsker(connection, sql)
         defer { asker.close() }
@@ -164,7 +164,7 @@ final class Statement {
             // A statement that changes rows and returns them touches each once.
             sql: sql, bindings: trace.bindings, bindingCount: parameterCount, rows: max(trace.rows + rows, changes),
             seconds: Double(end - trace.start) / 1e9, plan: { asker.steps() })
-        options.observer?(event)
+        observer?(event)
         listener?.hear(event, path: connection.path)
     }
 
