@@ -9,8 +9,8 @@ import Synchronization
 /// Each place has a thread, which runs one block after the other. A block asks for a place when its context is free or,
 /// in a `write`, when its coordinator's turn has come; a writer that ends hands its place to the next one. Blocks of
 /// `read` save nothing. All others leave two places to them, since they may have to wait for a writer. While a `write`
-/// runs, no more of them begin than there are processors: each that runs takes time from the writer, for which all
-/// behind it wait. A task that waits is suspended, and given up when its time is over.
+/// runs, no more of them begin than there are processors and two: each that runs takes time from the writer, for which
+/// all behind it wait. A task that waits is suspended, and given up when its time is over.
 final class ActiveBlocks: Sendable {
     static let shared = ActiveBlocks(limit: 4 + 2 * processors)
 
@@ -31,8 +31,8 @@ final class ActiveBlocks: Sendable {
 
         private var savingLimit: Int { limit - (limit >= 4 ? 2 : 0) }
 
-        /// As many as there are processors; more where a program has raised the limit, as its blocks wait for others.
-        private var besideWriter: Int { max(2, limit - 4 - ActiveBlocks.processors) }
+        /// More where a program has raised the limit, as its blocks wait for others.
+        private var besideWriter: Int { max(ActiveBlocks.processors + 2, limit - 4 - ActiveBlocks.processors) }
 
         private func mayBegin(_ kind: Kind) -> Bool {
             guard running < limit else { return false }
@@ -40,6 +40,11 @@ final class ActiveBlocks: Sendable {
             case .any: return saving < savingLimit
             case .reading: return writing == 0 || running - saving < besideWriter
             }
+        }
+
+        /// Whether the next block of a line goes on in the place of the one that has ended.
+        func handsOn(_ block: AwaitedBlock) -> Bool {
+            running <= limit && (block.kind == .any || writing == 0 || running - saving <= besideWriter)
         }
 
         mutating func add(_ block: AwaitedBlock) {
@@ -188,7 +193,7 @@ final class ActiveBlocks: Sendable {
         let (next, others) = state.withLock { state -> (AwaitedBlock?, [(block: AwaitedBlock, thread: BlockThread?)]) in
             // The follower keeps the place: a writer would otherwise wait for its turn and then again among the
             // readers.
-            if let follower, state.running <= state.limit { return (follower, []) }
+            if let follower, state.handsOn(block) { return (follower, []) }
             state.end(block)
             if let follower {
                 state.add(follower)
@@ -218,7 +223,7 @@ extension NSManagedObjectContext {
     /// processor. Ours.
     ///
     /// Each has a thread; further callers wait suspended. Blocks of `write` and `perform` leave two of the places to
-    /// blocks of `read`. Raise it in a program whose blocks wait for other tasks. Not counted are blocks of
+    /// blocks of `read`; while a `write` runs, of these no more begin than there are processors and two. Raise it in a program whose blocks wait for other tasks. Not counted are blocks of
     /// `performAndWait`, of `perform` without `await`, and of main-queue contexts.
     public static var maximumActiveContexts: Int {
         get { ActiveBlocks.shared.limit }

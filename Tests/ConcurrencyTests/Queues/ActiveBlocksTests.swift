@@ -43,11 +43,11 @@ struct ActiveBlocksTests {
         await blocks.expect([])
     }
 
-    @Test("While a writer runs no more readers begin than there are processors, and the others when the last has ended")
+    @Test("While a writer runs no more readers begin than processors and two, and the others when the last has ended")
     func besideWriters() async throws {
         let processors = ProcessInfo.processInfo.activeProcessorCount
-        let beside = max(2, processors)
-        let blocks = HeldBlocks(limit: 4 + 2 * processors)
+        let beside = processors + 2
+        let blocks = HeldBlocks(limit: 5 + 2 * processors)
         let readers = (0..<blocks.blocks.limit).map { "read \($0)" }
         blocks.start(.any, "write 1", line: ["write 2"])
         await blocks.expect(["write 1"])
