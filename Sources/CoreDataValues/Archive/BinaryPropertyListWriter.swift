@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Writes one property list. Every thing is written once for each time that it stands in the tree, texts once.
+/// Writes one property list. Every thing is written once for each time that it stands in the tree; equal texts and data once.
 package struct BinaryPropertyListWriter {
     private enum Kind: UInt8 { case plain = 0, array = 10, dictionary = 13 }
     /// A thing: its bytes, or the places of what it holds, a dictionary's values behind its keys.
@@ -14,6 +14,7 @@ package struct BinaryPropertyListWriter {
     private var bytes: [UInt8] = []
     private var places: [Int] = []
     private var texts: [String: (place: Int, text: String)] = [:]
+    private var datas: [Data: Int] = [:]
 
     package static func data(_ root: ArchiveNode) -> Data {
         var writer = BinaryPropertyListWriter()
@@ -38,6 +39,8 @@ package struct BinaryPropertyListWriter {
             bytes.append(0x33)
             bytes.write(seconds.bitPattern, 8)
         case .data(let data):
+            if let known = datas[data] { return known }
+            datas[data] = entries.count
             bytes.write(head: 4, data.count)
             bytes += data
         case .reference(let place):

@@ -107,6 +107,9 @@ import Testing
             #expect(try known.values(ofSameShape: plan(other)) == nil, "\(other)")
         }
         #expect(try plan([1, 2, 3, 4, 5]).values(ofSameShape: plan([1, 2, 3, 4, 5])) == nil)
+        // Counted once a row, not once a value.
+        let counted = try context.order(request("ward.patients.@count IN %@", [[1, 2]])).plan
+        #expect(counted.values(ofSameShape: counted) == nil)
     }
 
     @Test("More shapes than are kept still find their rows, with statements that are prepared once")

@@ -129,7 +129,7 @@ extension Comparison {
             guard value.isPlain(like: otherValue) else { return false }
             values.append(otherValue)
         case (.list(let items), .list(let otherItems)) where op == .in && items.count <= Comparison.longestSharedList:
-            guard items.count == otherItems.count else { return false }
+            guard items.count == otherItems.count, !mine.isComputed else { return false }
             for (item, otherItem) in zip(items, otherItems) {
                 guard case .constant(let value) = item, case .constant(let otherValue) = otherItem,
                     value.isPlain(like: otherValue)
@@ -169,6 +169,16 @@ extension Value {
             (.date, _),
             (.data, _), (.uuid, _):
             return false
+        }
+    }
+}
+
+extension [String] {
+    /// Whether it may be worked out for a row, which is not to be done for each value of a list.
+    fileprivate var isComputed: Bool {
+        switch last {
+        case "entity", "length", "uppercaseString", "lowercaseString", "capitalizedString": true
+        default: contains { $0.hasPrefix("@") }
         }
     }
 }
