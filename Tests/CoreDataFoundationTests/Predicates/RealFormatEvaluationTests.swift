@@ -60,20 +60,20 @@ import Testing
             let answer = predicate.evaluate(with: dictionary)
             answers.insert(answer)
             guard !subjects.isRandom else { continue }
-            if negated.evaluate(with: dictionary) == answer { Issue.record("\(text), negated, of \(dictionary)") }
-            if let printed, printed.evaluate(with: dictionary) != answer {
-                Issue.record("\(text), as \(predicate), of \(dictionary)")
+            #expect(negated.evaluate(with: dictionary) == !answer, "\(text)")
+            if let printed {
+                #expect(printed.evaluate(with: dictionary) == answer, "\(text), as \(predicate), of \(dictionary)")
             }
-            if subjects.meansTheSameOfObjects, predicate.evaluate(with: dictionary.asThing) != answer {
-                Issue.record("\(text), of \(dictionary)")
+            if subjects.meansTheSameOfObjects {
+                #expect(predicate.evaluate(with: dictionary.asThing) == answer, "\(text), of \(dictionary)")
             }
         }
         for _ in 0..<(subjects.asksForItself ? 24 : 4) {
             let bare = subjects.bare()
             let answer = predicate.evaluate(with: bare)
             answers.insert(answer)
-            if let printed, !subjects.isRandom, printed.evaluate(with: bare) != answer {
-                Issue.record("\(text), as \(predicate), of \(bare)")
+            if let printed, !subjects.isRandom {
+                #expect(printed.evaluate(with: bare) == answer, "\(text), as \(predicate), of \(bare)")
             }
         }
         tally.evaluated += 1

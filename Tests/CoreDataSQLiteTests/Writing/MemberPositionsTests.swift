@@ -16,9 +16,8 @@ struct MemberPositionsTests {
                 lengths.append(0)
                 continue
             }
-            var longest = 0
-            for former in 0..<place where (held[former] ?? .max) < number { longest = max(longest, lengths[former]) }
-            lengths.append(longest + 1)
+            let before = (0..<place).filter { (held[$0] ?? .max) < number }.map { lengths[$0] }
+            lengths.append((before.max() ?? 0) + 1)
         }
         return held.count - (lengths.max() ?? 0)
     }
@@ -26,11 +25,10 @@ struct MemberPositionsTests {
     /// Checks what always holds, and answers whether members that could have stayed were spread anew.
     private func check(_ held: [Int64?]) -> Bool {
         let wanted = MemberPositions(held: held)
-        let isRight =
-            wanted.values.count == held.count && zip(wanted.values, wanted.values.dropFirst()).allSatisfy(<)
-            && wanted.values.allSatisfy { $0 > 0 }
-            && wanted.changed == held.indices.filter { held[$0] != wanted.values[$0] }
-        if !isRight { Issue.record("\(held) became \(wanted.values), of which \(wanted.changed) were to change") }
+        #expect(wanted.values.count == held.count)
+        #expect(zip(wanted.values, wanted.values.dropFirst()).allSatisfy(<), "\(held) became \(wanted.values)")
+        #expect(wanted.values.allSatisfy { $0 > 0 })
+        #expect(wanted.changed == held.indices.filter { held[$0] != wanted.values[$0] })
         return wanted.changed.count > outsiders(held)
     }
 
@@ -54,7 +52,7 @@ struct MemberPositionsTests {
     func roomy() {
         for seed in 0..<3000 as Range<UInt64> {
             var random = SplitMix(seed)
-            if check(moved(&random, step: 1024)) { Issue.record("seed \(seed)") }
+            #expect(!check(moved(&random, step: 1024)), "seed \(seed)")
         }
     }
 

@@ -7,8 +7,8 @@ import Testing
 
 @Suite struct OracleTests {
     private static let environment = ProcessInfo.processInfo.environment
-    /// `ORACLE_SEQUENCES` asks for a longer search; the first 1,000 are always the same.
-    static let sequences = max(1000, UInt64(environment["ORACLE_SEQUENCES"] ?? "") ?? 1000)
+    /// `ORACLE_SEQUENCES` asks for a longer search; the first 2,000 are always the same.
+    static let sequences = max(2000, UInt64(environment["ORACLE_SEQUENCES"] ?? "") ?? 2000)
 
     @Test(
         "Whatever a program does and undoes, the graph, its sets and the store are as the reference says",
@@ -17,7 +17,7 @@ import Testing
         let report = try Oracle.searchOne(type, seeds: 1...OracleTests.sequences)
         if let failure = report.failure { Issue.record("\(failure)") }
         print("oracle on \(type): \(OracleTests.sequences) sequences; \(report.summary)")
-        for (deed, count) in report.counts { #expect(count >= 250, "\(deed) occurred too seldom") }
+        for (deed, count) in report.counts { #expect(count >= 500, "\(deed) occurred too seldom") }
     }
 
     /// `Scripts/oracle` runs 10,000 on every store in a release build.
