@@ -61,7 +61,9 @@ import Testing
         }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
-        for store in stores { context.assign(context.add("Bed", ["number": 1]), to: store) }
+        func addBeds() { for store in stores { context.assign(context.add("Bed", ["number": 1]), to: store) } }
+        addBeds()
+        try context.save()
         let files = ["a", "b"].map { folder.file($0) }
         nonisolated(unsafe) var seen: [[String]] = []
         let observer = NotificationCenter.default.addObserver(
@@ -70,9 +72,49 @@ import Testing
             seen.append((try? files.flatMap { try Tables($0).rows("SELECT COUNT(*) FROM ZBED") }) ?? [])
         }
         defer { NotificationCenter.default.removeObserver(observer) }
+        // The second store is locked for as long as its file needs to be looked at several times.
+        let lock = try Tables(files[1])
+        try lock.rows("BEGIN IMMEDIATE")
+        nonisolated(unsafe) let locked = lock
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: 0.4)
+            _ = try? locked.rows("COMMIT")
+        }
+        addBeds()
         try context.save()
-        #expect(seen == [["1", "1"], ["1", "1"]])
+        #expect(seen == [["2", "2"], ["2", "2"]])
         try coordinator.close()
+    }
+
+    @Test("What another process writes while a save over two stores is on its way is told when that has ended, also if it fails")
+    func besideTwoStores() throws {
+        let desks = try [Desk(options: Self.told), Desk(options: Self.told)]
+        let told = Told(desks[0])
+        let held = RemoteChanges.beginSpanningSave(over: desks.map(\.store))
+        #expect(held.count == 2)
+        try Writer(desks[0].url, "beds", "1").wait()
+        #expect(told.staysAt(0))
+        for place in held { place.endSpanningSave() }
+        #expect(wait { told.notes.count == 1 } != nil)
+    }
+
+    @Test("An observer that takes its time over one store does not keep others from being told")
+    func slowObserver() throws {
+        let (slow, other) = (try Desk(options: Self.told), try Desk(options: Self.told))
+        let told = Told(other)
+        let (begun, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: slow.coordinator, queue: nil
+        ) { _ in
+            begun.signal()
+            end.wait()
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        defer { end.signal() }
+        try Writer(slow.url, "beds", "1").wait()
+        #expect(begun.wait(timeout: .now() + 10) == .success)
+        try Writer(other.url, "beds", "1").wait()
+        #expect(wait { told.notes.count == 1 } != nil)
     }
 
     @Test("A store that is opened through a link is told of others' saves to the file")

@@ -17,7 +17,9 @@ struct SaveOperation {
     /// The batches that some of several stores have committed; each is a transaction of its own.
     var committed: [StoreBatch] = []
     /// The stores that have committed a batch and post a remote change after the save.
-    private(set) var toTell: [NSPersistentStore] = []
+    private var toTell: [NSPersistentStore] = []
+    /// Where looks at the files wait until the save has told what it wrote to several stores.
+    private var waiting: [WatchedStore] = []
 
     /// How often `willSave` may change things before the save gives up (1.7).
     private static let passes = 1000
@@ -142,6 +144,9 @@ struct SaveOperation {
     mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
         let coordinator = context.requiredCoordinator
         let cache = coordinator.rowCache
+        if batches.count > 1, waiting.isEmpty {
+            waiting = RemoteChanges.beginSpanningSave(over: batches.map(\.store.store))
+        }
         for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
             let ticket = cache.ticket
             let (store, outcome): (NumberedStore, CommitOutcome)
@@ -175,6 +180,12 @@ struct SaveOperation {
             if store.store.postsRemoteChanges { toTell.append(store.store) }
         }
         return nil
+    }
+
+    /// Tells those who watch the stores, once all of them have what was saved.
+    func tellRemoteChanges() {
+        for store in toTell { store.tellRemoteChange() }
+        for place in waiting { place.endSpanningSave() }
     }
 
     private func forgetAssignedKeys() {

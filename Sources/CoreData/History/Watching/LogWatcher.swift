@@ -3,7 +3,7 @@
 import Foundation
 import Synchronization
 
-/// Has a look at stores whose files were written to.
+/// Has a look at stores whose files were written to, each on the store's own queue.
 ///
 /// The system tells of writes to a folder's files (inotify), so that a log that is removed and made anew is heard as well. A commit is
 /// written to the log before readers see it, by the time that the disk takes: after a write there are several looks, further and
@@ -19,6 +19,9 @@ final class LogWatcher: Sendable {
         var made = 0
         /// Whether the first one of the series is still to come: it sees what is written until then.
         var isFirstAhead = false
+        /// While one is under way a write does not begin a series: the next one begins when it has ended.
+        var isUnderWay = false
+        var isWrittenMeanwhile = false
         /// When the last one ended, in nanoseconds.
         var end: UInt64 = 0
     }
@@ -33,7 +36,7 @@ final class LogWatcher: Sendable {
         var looks: [ObjectIdentifier: Looks] = [:]
     }
     private let state = Mutex(State())
-    private let queue = DispatchQueue(label: "CoreData.remoteChanges", qos: .utility)
+    private let queue = DispatchQueue(label: "CoreData.remoteChanges.files", qos: .utility)
     /// -1 where the system gives none.
     private let descriptor: Int32
 
@@ -153,16 +156,17 @@ final class LogWatcher: Sendable {
         return [Int(facts.st_size), facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, Int(facts.st_ino)]
     }
 
-    // MARK: Looking, on the queue
+    // MARK: Looking, on the store's queue
 
     private func written(_ store: WatchedStore) {
         let key = ObjectIdentifier(store)
         let first = state.withLock { state -> (series: Int, pause: UInt64)? in
             var looks = state.looks[key] ?? Looks()
-            if looks.isFirstAhead { return nil }
+            defer { state.looks[key] = looks }
+            if looks.isUnderWay { looks.isWrittenMeanwhile = true }
+            if looks.isUnderWay || looks.isFirstAhead { return nil }
             looks.series += 1
             (looks.made, looks.isFirstAhead) = (0, true)
-            state.looks[key] = looks
             let since = DispatchTime.now().uptimeNanoseconds - looks.end
             return (looks.series, Self.least - min(since, Self.least))
         }
@@ -173,10 +177,10 @@ final class LogWatcher: Sendable {
     private static let least: UInt64 = 10_000_000
 
     private func look(_ store: WatchedStore, _ series: Int, in pause: DispatchTimeInterval) {
-        queue.asyncAfter(deadline: .now() + pause) { [weak self] in
+        store.queue.asyncAfter(deadline: .now() + pause) { [weak self] in
             guard let self, self.begin(store, series) else { return }
             store.look()
-            if let pause = self.end(store, series) { self.look(store, series, in: .milliseconds(pause)) }
+            if let next = self.end(store, series) { self.look(store, next.series, in: .milliseconds(next.pause)) }
         }
     }
 
@@ -186,23 +190,30 @@ final class LogWatcher: Sendable {
         return state.withLock { state in
             guard state.looks[key]?.series == series else { return false }
             state.looks[key]?.isFirstAhead = false
+            state.looks[key]?.isUnderWay = true
             return true
         }
     }
 
-    /// Answers when the next look is to be; nil after the last.
-    private func end(_ store: WatchedStore, _ series: Int) -> Int? {
+    /// Answers when the next look is to be, in milliseconds; nil after the last.
+    private func end(_ store: WatchedStore, _ series: Int) -> (series: Int, pause: Int)? {
         let key = ObjectIdentifier(store)
         return state.withLock { state in
             guard var looks = state.looks[key], looks.series == series else { return nil }
+            if looks.isWrittenMeanwhile {
+                looks = Looks(series: series + 1, isFirstAhead: true)
+                state.looks[key] = looks
+                return (looks.series, Int(Self.least / 1_000_000))
+            }
             guard looks.made < Self.pauses.count else {
                 state.looks[key] = nil
                 return nil
             }
             looks.made += 1
             looks.end = DispatchTime.now().uptimeNanoseconds
+            looks.isUnderWay = false
             state.looks[key] = looks
-            return Self.pauses[looks.made - 1]
+            return (series, Self.pauses[looks.made - 1])
         }
     }
 }

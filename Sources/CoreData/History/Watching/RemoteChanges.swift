@@ -21,6 +21,13 @@ enum RemoteChanges {
         places.withLock { Array($0.values) }.first { $0.has(store) }?.tellOwn(store)
     }
 
+    /// Has what is heard of these stores' files wait until `endSpanningSave` of each answered place.
+    static func beginSpanningSave(over stores: [NSPersistentStore]) -> [WatchedStore] {
+        let places = places.withLock { Array($0.values) }.filter { place in stores.contains { place.has($0) } }
+        for place in places { place.beginSpanningSave() }
+        return places
+    }
+
     /// Has everybody who waits for writes look whether his store is still there.
     static func wake() { for place in places.withLock({ Array($0.values) }) { place.wake() } }
 

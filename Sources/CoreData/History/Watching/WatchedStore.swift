@@ -21,6 +21,11 @@ final class WatchedStore: @unchecked Sendable {
         var formerCommits: Int64 = 0
     }
     private let state = Mutex(State())
+    /// Where looks at the store run and tell: an observer that takes its time, or a file that another process locks, delays no other store.
+    let queue = DispatchQueue(label: "CoreData.remoteChanges.store", qos: .utility)
+    /// Saves of the process that write this store and others and are on their way. What is looked for meanwhile waits for them.
+    private let spanningSaves = Atomic<Int>(0)
+    private let hasLookWaiting = Atomic<Bool>(false)
     /// Who is about to add somebody.
     let visitors = Atomic<Int>(0)
     /// The file to be watched; nil where only the process itself can write.
@@ -122,7 +127,23 @@ final class WatchedStore: @unchecked Sendable {
         wake()
         let stores = stores
         if stores.isEmpty { return }
-        if let recorder { tellTransactions(of: recorder) } else { tellCommits(stores) }
+        if let recorder { tellTransactions(of: recorder, betweenSaves: true) } else { tellCommits(stores) }
+    }
+
+    /// A save over several stores begins to write: the first one's part is not told before the others have theirs.
+    func beginSpanningSave() { spanningSaves.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+
+    func endSpanningSave() {
+        spanningSaves.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        if hasLookWaiting.load(ordering: .sequentiallyConsistent) { queue.async { self.look() } }
+    }
+
+    /// If so, the last of them has a look when it ends.
+    private func isSpanningSaveUnderWay() -> Bool {
+        hasLookWaiting.store(true, ordering: .sequentiallyConsistent)
+        if spanningSaves.load(ordering: .sequentiallyConsistent) > 0 { return true }
+        hasLookWaiting.store(false, ordering: .sequentiallyConsistent)
+        return false
     }
 
     func wake() {
@@ -130,8 +151,12 @@ final class WatchedStore: @unchecked Sendable {
     }
 
     /// Each transaction is claimed by whoever sees it first.
-    private func tellTransactions(of store: NSPersistentStore) {
+    ///
+    /// - Parameter betweenSaves: whether to leave all to a save over several stores that is on its way.
+    private func tellTransactions(of store: NSPersistentStore, betweenSaves: Bool = false) {
         guard let last = try? store.rows.lastTransaction() else { return }
+        // A save that begins after this question has committed nothing of what was read.
+        if betweenSaves, isSpanningSaveUnderWay() { return }
         store.noteTransaction(last)
         let news = state.withLock { state -> ClosedRange<Int64>? in
             let told = state.transaction ?? last
