@@ -86,7 +86,7 @@ import Testing
         try coordinator.close()
     }
 
-    @Test("What another process writes while a save over two stores is on its way is told when that has ended, also if it fails")
+    @Test("What another process writes while a save over two stores is on its way is told when that has ended")
     func besideTwoStores() throws {
         let desks = try [Desk(options: Self.told), Desk(options: Self.told)]
         let told = Told(desks[0])
