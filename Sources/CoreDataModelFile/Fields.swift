@@ -17,19 +17,22 @@ final class Fields {
     let entity: String?
     let property: String?
     let log: WarningLog
-    private var taken: Set<String> = []
+    /// Which of the element's attributes somebody has asked for.
+    private var taken: [Bool]
 
     init(_ element: XMLElement, entity: String? = nil, property: String? = nil, log: WarningLog) {
         self.element = element
         self.entity = entity
         self.property = property
         self.log = log
+        taken = Array(repeating: false, count: element.attributes.count)
     }
 
     /// The attribute itself, nil when absent.
     func attribute(_ name: String) -> XMLAttribute? {
-        taken.insert(name)
-        return element.attributes.first { $0.name == name }
+        guard let place = element.attributes.firstIndex(where: { $0.name == name }) else { return nil }
+        taken[place] = true
+        return element.attributes[place]
     }
 
     /// The text as it stands, nil when absent.
@@ -84,11 +87,11 @@ final class Fields {
 
     /// Attributes that say nothing about the model: tool versions, code generation, flags that are always the
     /// same.
-    func ignore(_ names: String...) { taken.formUnion(names) }
+    func ignore(_ names: String...) { for name in names { _ = attribute(name) } }
 
     /// Warns of the attributes that nobody asked for.
     func finish() {
-        for attribute in element.attributes where !taken.contains(attribute.name) {
+        for (attribute, isTaken) in zip(element.attributes, taken) where !isTaken {
             warn(
                 "\(attribute.name.shortened())=\"\(attribute.value.shortened())\" of <\(element.name)> is unknown and has no effect",
                 attribute)

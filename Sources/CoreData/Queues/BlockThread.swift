@@ -5,30 +5,25 @@ import Foundation
 /// A thread that runs blocks one after the other, and ends when none has come for a while. It keeps no block that has
 /// run, since that would keep the context that the block has made.
 final class BlockThread: @unchecked Sendable {
-    private static let patience: TimeInterval = 5
-    private let condition = NSCondition()
-    /// Protected by the condition.
+    private static let patience = DispatchTimeInterval.seconds(5)
+    private let arrival = DispatchSemaphore(value: 0)
+    /// Written before `arrival` is signalled, taken by the thread after its wait.
     private var coming: AwaitedBlock?
 
     static func start(_ first: AwaitedBlock, _ blocks: ActiveBlocks) {
         let state = BlockThread()
-        state.coming = first
+        state.wake(first)
         Thread {
             // Foundation on Linux ignores a name that is set before the thread runs.
             Thread.current.name = blocks.threadName
-            state.run(blocks)
+            while state.runNext(blocks) {}
         }.start()
     }
 
+    /// Hands a block to a thread that has none; it was taken from the idle ones for it.
     func wake(_ block: AwaitedBlock) {
-        condition.withLock {
-            coming = block
-            condition.signal()
-        }
-    }
-
-    private func run(_ blocks: ActiveBlocks) {
-        while runNext(blocks) {}
+        coming = block
+        arrival.signal()
     }
 
     /// Waits for a block, then runs it and those that follow at once; false when none has come.
@@ -43,13 +38,10 @@ final class BlockThread: @unchecked Sendable {
     }
 
     private func wait(_ blocks: ActiveBlocks) -> AwaitedBlock? {
-        condition.lock()
-        defer { condition.unlock() }
-        var deadline = Date(timeIntervalSinceNow: BlockThread.patience)
-        while coming == nil {
-            if condition.wait(until: deadline) { continue }
-            if coming == nil, blocks.retire(self) { return nil }
-            deadline = Date(timeIntervalSinceNow: BlockThread.patience)
+        if arrival.wait(timeout: .now() + BlockThread.patience) == .timedOut {
+            if blocks.retire(self) { return nil }
+            // A block is on its way.
+            arrival.wait()
         }
         return coming.take()
     }

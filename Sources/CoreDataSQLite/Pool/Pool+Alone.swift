@@ -8,14 +8,16 @@ extension Pool {
     ///
     /// - Throws: 134090 when work did not end in time, 134070 for a pool that is closed.
     func alone(_ body: (Connection) throws -> Void) throws {
-        let wasOpen = state.withLock { state in
+        let (wasOpen, first) = state.withLock { state in
             defer { (state.isClosed, state.reopens) = (true, !state.isClosed || state.reopens) }
-            return !state.isClosed
+            // The first connection serves, where nobody has written yet.
+            return (!state.isClosed, state.isClosed ? nil : state.takeWritable())
         }
         guard wasOpen else { throw SQLiteError.closed(path) }
+        defer { first?.close() }
         do {
             try end()
-            try useAlone(body)
+            try useAlone(first, body)
         } catch {
             state.withLock { state in
                 if state.reopens { state.isClosed = false }
@@ -26,7 +28,7 @@ extension Pool {
         state.withLock { $0.reopens = false }
     }
 
-    private func useAlone(_ body: (Connection) throws -> Void) throws {
+    private func useAlone(_ first: Connection?, _ body: (Connection) throws -> Void) throws {
         // Who reads and asks for this meanwhile would wait for himself.
         let isAlone = state.withLock { state in
             if state.isIdle { state.isDismissing = true }
@@ -40,7 +42,7 @@ extension Pool {
             }
             for closer in closers { closer.wake() }
         }
-        let connection = try further.writer()
+        let connection = try first ?? further.writer()
         defer { connection.close() }
         try body(connection)
     }

@@ -74,7 +74,7 @@ package struct BinaryPropertyListWriter {
 
     private mutating func text(_ text: String) -> Int {
         // Canonically equal texts have different scalars; only the same bytes are shared.
-        if let known = texts[text], known.text.utf8.elementsEqual(text.utf8) { return known.place }
+        if let known = texts[text], known.text.hasSameBytes(text) { return known.place }
         texts[text] = (entries.count, text)
         let start = bytes.count
         var text = text

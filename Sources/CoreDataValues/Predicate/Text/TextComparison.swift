@@ -86,7 +86,7 @@ package enum TextComparison {
 
     /// Equal scalar by scalar; Swift's `==` also calls composed and decomposed texts equal.
     static func isIdentical(_ a: String, _ b: String) -> Bool {
-        a == b && a.utf8.elementsEqual(b.utf8)
+        a.hasSameBytes(b)
     }
 
     /// UTF-8 order, which is the order of Unicode scalars and of SQLite's BINARY collation.

@@ -161,7 +161,7 @@ extension SchemaCheck {
         if name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
             return "holds a control character"
         }
-        if isProperty, name.contains(".") { return "holds a dot, which key paths cannot pass" }
+        if isProperty, name.utf8.contains(UInt8(ascii: ".")) { return "holds a dot, which key paths cannot pass" }
         if isProperty, name.hasPrefix("@") { return "begins with @, which marks operators in key paths" }
         return nil
     }

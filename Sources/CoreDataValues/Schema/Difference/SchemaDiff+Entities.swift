@@ -134,8 +134,6 @@ extension EntityDraft {
 }
 
 extension String {
-    /// Equality of texts for hashes: Unicode writes one text in several ways.
-    func hasSameBytes(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
     fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }
 

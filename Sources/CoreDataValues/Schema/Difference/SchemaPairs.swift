@@ -58,6 +58,7 @@ package struct SchemaPairs: Sendable {
         var result = [Int?](repeating: nil, count: later.count)
         var taken = Set<Int>()
         func take(_ name: (Named) -> String?, _ formerName: (Named) -> String) {
+            guard later.indices.contains(where: { result[$0] == nil && name(later[$0]) != nil }) else { return }
             let open = earlier.indices.filter { !taken.contains($0) }
             let places = Dictionary(open.map { (formerName(earlier[$0]), $0) }, uniquingKeysWith: { first, _ in first })
             for place in later.indices where result[place] == nil {

@@ -3,41 +3,46 @@
 /// Hashes whole messages that are in memory; one block is 64 bytes and 64 rounds.
 enum SHA256 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
-        let padded = pad(message)
         var state = start
-        var schedule = [UInt32](repeating: 0, count: 64)
-        for block in stride(from: 0, to: padded.count, by: 64) {
-            for index in 0..<16 { schedule[index] = word(padded, at: block + index * 4) }
-            expand(&schedule)
-            mix(&state, with: schedule)
+        pad(message).withUnsafeBytes { bytes in
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+                for block in stride(from: 0, to: bytes.count, by: 64) {
+                    for index in 0..<16 {
+                        schedule[index] = UInt32(
+                            bigEndian: bytes.loadUnaligned(fromByteOffset: block + index * 4, as: UInt32.self))
+                    }
+                    expand(schedule)
+                    mix(&state, with: schedule)
+                }
+            }
         }
-        return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }
+        return [UInt8](unsafeUninitializedCapacity: 32) { bytes, count in
+            let target = UnsafeMutableRawBufferPointer(bytes)
+            for index in 0..<8 {
+                target.storeBytes(of: state[index].bigEndian, toByteOffset: index * 4, as: UInt32.self)
+            }
+            count = 32
+        }
     }
 
     /// The message, a one bit, zeros, and the length in bits, up to a whole block.
     private static func pad(_ message: [UInt8]) -> [UInt8] {
-        var padded = message
-        padded.append(0x80)
-        let rest = (padded.count + 8) % 64
-        padded.append(contentsOf: repeatElement(0, count: (rest == 0 ? 0 : 64 - rest)))
-        let bits = UInt64(message.count) &* 8
-        for shift in stride(from: 56, through: 0, by: -8) {
-            padded.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+        let length = (message.count + 9 + 63) / 64 * 64
+        return [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
+            _ = bytes.initialize(fromContentsOf: message)
+            bytes[message.count] = 0x80
+            bytes[(message.count + 1)...].initialize(repeating: 0)
+            UnsafeMutableRawBufferPointer(bytes).storeBytes(
+                of: (UInt64(message.count) &* 8).bigEndian, toByteOffset: length - 8, as: UInt64.self)
+            count = length
         }
-        return padded
-    }
-
-    private static func word(_ bytes: [UInt8], at offset: Int) -> UInt32 {
-        var word: UInt32 = 0
-        for index in offset..<offset + 4 { word = word &<< 8 | UInt32(bytes[index]) }
-        return word
     }
 
     private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 {
         word &>> count | word &<< (32 &- count)
     }
 
-    private static func expand(_ schedule: inout [UInt32]) {
+    private static func expand(_ schedule: UnsafeMutableBufferPointer<UInt32>) {
         for index in 16..<64 {
             let (a, b) = (schedule[index - 15], schedule[index - 2])
             let low = rotate(a, 7) ^ rotate(a, 18) ^ (a &>> 3)
@@ -46,7 +51,7 @@ enum SHA256 {
         }
     }
 
-    private static func mix(_ state: inout [UInt32], with schedule: [UInt32]) {
+    private static func mix(_ state: inout [UInt32], with schedule: UnsafeMutableBufferPointer<UInt32>) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for index in 0..<64 {

@@ -3,41 +3,46 @@
 /// Hashes whole messages that are in memory; one block is 128 bytes and 80 rounds.
 enum SHA512 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
-        let padded = pad(message)
         var state = start
-        var schedule = [UInt64](repeating: 0, count: 80)
-        for block in stride(from: 0, to: padded.count, by: 128) {
-            for index in 0..<16 { schedule[index] = word(padded, at: block + index * 8) }
-            expand(&schedule)
-            mix(&state, with: schedule)
+        pad(message).withUnsafeBytes { bytes in
+            withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 80) { schedule in
+                for block in stride(from: 0, to: bytes.count, by: 128) {
+                    for index in 0..<16 {
+                        schedule[index] = UInt64(
+                            bigEndian: bytes.loadUnaligned(fromByteOffset: block + index * 8, as: UInt64.self))
+                    }
+                    expand(schedule)
+                    mix(&state, with: schedule)
+                }
+            }
         }
-        return state.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }
+        return [UInt8](unsafeUninitializedCapacity: 64) { bytes, count in
+            let target = UnsafeMutableRawBufferPointer(bytes)
+            for index in 0..<8 {
+                target.storeBytes(of: state[index].bigEndian, toByteOffset: index * 8, as: UInt64.self)
+            }
+            count = 64
+        }
     }
 
     /// The message, a one bit, zeros, and the length in bits, up to a whole block.
     private static func pad(_ message: [UInt8]) -> [UInt8] {
-        var padded = message
-        padded.append(0x80)
-        let rest = (padded.count + 16) % 128
-        padded.append(contentsOf: repeatElement(0, count: (rest == 0 ? 0 : 128 - rest) + 8))
-        let bits = UInt64(message.count) &* 8
-        for shift in stride(from: 56, through: 0, by: -8) {
-            padded.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+        let length = (message.count + 17 + 127) / 128 * 128
+        return [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
+            _ = bytes.initialize(fromContentsOf: message)
+            bytes[message.count] = 0x80
+            bytes[(message.count + 1)...].initialize(repeating: 0)
+            UnsafeMutableRawBufferPointer(bytes).storeBytes(
+                of: (UInt64(message.count) &* 8).bigEndian, toByteOffset: length - 8, as: UInt64.self)
+            count = length
         }
-        return padded
-    }
-
-    private static func word(_ bytes: [UInt8], at offset: Int) -> UInt64 {
-        var word: UInt64 = 0
-        for index in 0..<8 { word = word << 8 | UInt64(bytes[offset + index]) }
-        return word
     }
 
     private static func rotate(_ word: UInt64, _ count: UInt64) -> UInt64 {
         word >> count | word << (64 - count)
     }
 
-    private static func expand(_ schedule: inout [UInt64]) {
+    private static func expand(_ schedule: UnsafeMutableBufferPointer<UInt64>) {
         for index in 16..<80 {
             let (a, b) = (schedule[index - 15], schedule[index - 2])
             let low = rotate(a, 1) ^ rotate(a, 8) ^ (a >> 7)
@@ -46,7 +51,7 @@ enum SHA512 {
         }
     }
 
-    private static func mix(_ state: inout [UInt64], with schedule: [UInt64]) {
+    private static func mix(_ state: inout [UInt64], with schedule: UnsafeMutableBufferPointer<UInt64>) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for index in 0..<80 {
