@@ -330,6 +330,7 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
         arguments: [
             ("$source.nothing", 134110, "nothing"), ("$manager.nothing", 134110, "nothing"),
             ("FUNCTION($entityPolicy, 'whisper:', $source.title)", 134170, "whisper:"),
+            ("FUNCTION($source.title, 'integerValue')", 134110, "integerValue"), ("$zork", 134110, "zork"),
             ("FUNCTION($manager, 'destroy')", 134110, "destroy"), ("FUNCTION($source, 'shout')", 134110, "shout"),
             (
                 "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'Nobody', $source)",

@@ -27,11 +27,13 @@ struct ModelSearch {
         var folders: [URL] = []
         var seen: Set<String> = []
         func add(_ url: URL?) {
-            if let url, seen.insert(url.standardizedFileURL.path).inserted { folders.append(url) }
+            if let url, seen.insert(url.path).inserted { folders.append(url) }
         }
         for bundle in [Bundle.main] + Bundle.allBundles { add(bundle.resourceURL) }
         for file in [Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments.first ?? "/"), ownFile] {
-            guard let beside = file?.resolvingSymlinksInPath().deletingLastPathComponent() else { continue }
+            guard let path = file.flatMap({ realpath($0.path, nil) }) else { continue }
+            defer { free(path) }
+            let beside = URL(fileURLWithPath: String(cString: dirname(path)), isDirectory: true)
             add(beside)
             for url in entries(of: beside, kinds: ["resources", "bundle"]) {
                 add(url)

@@ -61,6 +61,13 @@ extension NSManagedObjectContext {
 
     private func sort<T>(of request: NSFetchRequest<T>, _ info: EntityInfo) throws -> [SortTerm] {
         guard let descriptors = request.sortDescriptors, !descriptors.isEmpty else { return [] }
+        // SQLite ends the process where a row is sorted by 64 keys beside a join, its own number among them.
+        guard descriptors.count <= FetchPlan.sortLimit else {
+            throw CocoaError.coreData(
+                134060,
+                "A fetch of \(info.entity.name) has \(descriptors.count) sort descriptors; \(FetchPlan.sortLimit) are the "
+                    + "most. Leave out those that can only part what the others have parted.")
+        }
         var terms = [try bridge(descriptors[0], info)]
         for descriptor in descriptors.dropFirst() { terms.append(try bridge(descriptor, info)) }
         return terms

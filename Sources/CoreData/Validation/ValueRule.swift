@@ -79,7 +79,7 @@ struct ValueRule {
     private func decimal(_ number: Decimal) -> [Complaint] {
         if case .decimal(let minimum)? = attribute.minimum, number < minimum { return [tooSmall(1620, minimum)] }
         if case .decimal(let maximum)? = attribute.maximum, number > maximum { return [tooLarge(1610, maximum)] }
-        return bounded(NSDecimalNumber(decimal: number).doubleValue, low: 1620, high: 1610)
+        return bounded(number.nearestDouble, low: 1620, high: 1610)
     }
 
     private func bounded(_ number: Double, low: Int, high: Int) -> [Complaint] {
@@ -109,7 +109,7 @@ struct ValueRule {
         switch value {
         case .int(let number): Double(number)
         case .double(let number), .date(let number): number
-        case .decimal(let number): NSDecimalNumber(decimal: number).doubleValue
+        case .decimal(let number): number.nearestDouble
         case .null, .bool, .text, .data, .uuid, .uri, .key, nil: nil
         }
     }

@@ -249,6 +249,16 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         }
     }
 
+    /// - Throws: what would end the process if a value were asked for: a function that memory does not have.
+    package final func checkEvaluation() throws {
+        switch content {
+        case .block, .function("FETCH", _): return
+        default: break
+        }
+        var translation = Translation(.bindingForeign, fetching: true)
+        _ = try ExpressionEvaluator(translation.expression(self), isLenient: true)
+    }
+
     /// Expressions that were archived can be evaluated without it.
     open func allowEvaluation() {}
 

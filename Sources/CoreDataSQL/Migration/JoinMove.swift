@@ -50,10 +50,11 @@ extension JoinMove {
         let computed = JoinTablePlan(schema: migration.source).tables()
         return joins.map { join in
             guard let (later, link) = migration.origin(of: join), let back = migration.source[link].inverse,
+                let forth = migration.destination[later].inverse,
                 let former = computed.first(where: { [$0.relationship, $0.inverse].contains(link) }),
                 let stored = store.join(of: link),
                 former.name == join.name, former.side(of: link) == join.side(of: later),
-                stored.isReflexive == join.isReflexive
+                former.side(of: back) == join.side(of: forth), stored.isReflexive == join.isReflexive
             else { return join }
             let (own, other) = (stored.side(of: link), stored.side(of: back))
             let isFirst = later == join.relationship

@@ -104,7 +104,7 @@ package struct StoreMigration {
 
     /// The copy of the former model beside the rows becomes one of the new model.
     private func exchangeModel(_ session: any SQLSession) throws {
-        if try Catalogue(session).columns(of: MetadataStatements.modelCopy).isEmpty { return }
+        guard try Catalogue(session).tables().contains(MetadataStatements.modelCopy) else { return }
         let statements = MetadataStatements(session.dialect)
         try session.run(statements.forgetModel, [])
         if let copy = ModelCopy.data(of: target.schema) { try session.run(statements.keepModel, [.data(copy)]) }

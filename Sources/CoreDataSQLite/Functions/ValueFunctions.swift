@@ -32,7 +32,8 @@ enum ValueFunctions {
         sqlite3_create_function_v2(
             handle, ValueFunction.call, -1, flags, nil,
             { context, count, arguments in
-                guard let context, let arguments, count > 0, case .text(let name) = ValueFunctions.value(arguments[0])
+                guard let context, let arguments, count > 0, !TextFunctions.breaksOff(context),
+                    case .text(let name) = ValueFunctions.value(arguments[0])
                 else { return }
                 let operands = (1..<Int(count)).map { Operand.value(ValueFunctions.value(arguments[$0])) }
                 ValueFunctions.answer(PredicateFunctions.result(of: name, operands), context)
@@ -40,7 +41,7 @@ enum ValueFunctions {
         sqlite3_create_function_v2(
             handle, ValueFunction.test, 4, flags, nil,
             { context, _, arguments in
-                guard let context, let arguments else { return }
+                guard let context, let arguments, !TextFunctions.breaksOff(context) else { return }
                 let operators = Comparison.Operator.allCases
                 let place = Int(sqlite3_value_int(arguments[0]))
                 guard operators.indices.contains(place) else { return }
@@ -72,7 +73,8 @@ enum ValueFunctions {
             handle, ValueFunction.content, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
             Unmanaged.passRetained(Place(path)).toOpaque(),
             { context, count, arguments in
-                guard let context, let arguments, count > 0, let place = sqlite3_user_data(context),
+                guard let context, let arguments, count > 0, !TextFunctions.breaksOff(context),
+                    let place = sqlite3_user_data(context),
                     case .data(let cell) = ValueFunctions.value(arguments[0])
                 else { return }
                 let length = count > 1 ? Int(sqlite3_value_int64(arguments[1])) : nil

@@ -24,7 +24,7 @@ extension MigrationPlan {
 }
 
 /// Walks through both schemas and notes what is left open.
-private struct PlainMigration {
+struct PlainMigration {
     struct Question {
         let entity: String
         let property: String?
@@ -33,13 +33,16 @@ private struct PlainMigration {
     }
 
     private let diff: SchemaDiff
-    private let pairs: SchemaPairs
+    let pairs: SchemaPairs
+    /// What each property of each later entity was, by its name.
+    let origins: [[String: DeclaredProperty]]
     /// The names of later entities that differ.
     private let changed: Set<String>
     private(set) var open: [Question] = []
 
     init(_ diff: SchemaDiff) {
         (self.diff, pairs) = (diff, diff.pairs)
+        origins = diff.pairs.destination.entities.map { diff.pairs.sourceProperties(of: $0) }
         changed = Set(diff.entities.filter(\.entersHash).map(\.name))
     }
 
@@ -78,11 +81,12 @@ private struct PlainMigration {
     // MARK: Values
 
     private mutating func values(_ earlier: Entity, _ later: Entity) -> [SlotFill] {
-        let origins = pairs.sourceProperties(of: later)
+        let origins = origins[later.index.value]
+        refuseRequiredComposites(later)
         return later.slots.indices.compactMap { place in
             let slot = later.slots[place]
             if slot.isTransient || slot.kind == .entityTag { return nil }
-            let source = former(of: slot, origins).flatMap { name -> Slot? in
+            let source = formerPath(of: slot, origins).flatMap { name -> Slot? in
                 guard case .slot(let former)? = earlier.places[name] else { return nil }
                 return earlier.slots[former]
             }
@@ -97,14 +101,9 @@ private struct PlainMigration {
         }
     }
 
-    /// The name that the property had; an element of a composite attribute goes by its path.
-    private func former(of slot: Slot, _ origins: [String: DeclaredProperty]) -> String? {
-        guard slot.composite != nil, let end = slot.name.firstIndex(of: ".") else { return origins[slot.name]?.name }
-        return origins[String(slot.name[..<end])].map { $0.name + slot.name[end...] }
-    }
-
     private mutating func added(_ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill? {
         if slot.attribute?.isDerived == true { return SlotFill(place, .derived) }
+        if formerComposite(of: slot, later) != nil { return addedElement(slot, place, later) }
         if let value = slot.attribute?.defaultValue, !value.isNull {
             return SlotFill(place, .computed(.constant(value)))
         }
@@ -153,6 +152,9 @@ private struct PlainMigration {
             let types = "was \(old.type.modelName) and is \(new.type.modelName)"
             return ask(later, slot.name, types + " (no value is converted; under another name it begins anew)")
         }
+        if hasOpenElement(source, slot, later) {
+            return ask(later, slot.name, "became required in a composite that may have no value (leave it optional)")
+        }
         guard slot.isRequired, !source.isRequired else { return SlotFill(place, .kept(former)) }
         if new.defaultValue.isNull {
             return ask(later, slot.name, "became required and has no default for objects without a value (give it one)")
@@ -184,8 +186,13 @@ private struct PlainMigration {
 
     /// nil for a to-many that is new, or for which there is a question.
     private mutating func members(of later: ResolvedRelationship) -> ResolvedRelationship? {
-        guard let earlier = former(of: later), !earlier.description.isTransient else { return nil }
+        let formers = formers(of: later).filter { !$0.description.isTransient }
+        guard let earlier = formers.first else { return nil }
         let owner = pairs.destination[later.owner]
+        if formers.count > 1 {
+            let names = formers.map { "\(pairs.source[$0.owner].name).\($0.name)" }.joined(separator: " and ")
+            return ask(owner, later.name, "would unite the members of \(names) (only a mapping model can say how)")
+        }
         if let stray = stray(of: earlier, later) { return ask(owner, later.name, stray) }
         let (back, forth) = (earlier.inverse.map { pairs.source[$0] }, later.inverse.map { pairs.destination[$0] })
         let isOther: Bool
@@ -215,13 +222,33 @@ private struct PlainMigration {
         return "may have led to \(stray.name) and leads to \(pairs.destination[later.destination].name)"
     }
 
+    /// nil for a new one, and for one that unites several.
     private func former(of later: ResolvedRelationship) -> ResolvedRelationship? {
-        let origin = pairs.sourceProperties(of: pairs.destination[later.owner])[later.name]
-        guard let origin, let owner = pairs.source.entity(named: origin.entity) else { return nil }
+        let formers = formers(of: later)
+        return formers.count == 1 ? formers[0] : nil
+    }
+
+    /// What a relationship was: of the entity that declares it, else of those below which had it before it moved up the tree.
+    private func formers(of later: ResolvedRelationship) -> [ResolvedRelationship] {
+        if let own = former(of: later, in: later.owner) { return [own] }
+        var formers: [ResolvedRelationship] = []
+        for number in later.owner.rawValue...pairs.destination[later.owner].last.rawValue {
+            if let former = former(of: later, in: EntityIndex(rawValue: number)),
+                !formers.contains(where: { $0.index == former.index })
+            {
+                formers.append(former)
+            }
+        }
+        return formers
+    }
+
+    private func former(of later: ResolvedRelationship, in entity: EntityIndex) -> ResolvedRelationship? {
+        guard let origin = origins[entity.value][later.name], let owner = pairs.source.entity(named: origin.entity)
+        else { return nil }
         return owner.relationships.map { pairs.source[$0] }.first { $0.name == origin.name }
     }
 
-    private mutating func ask<Answer>(_ entity: Entity, _ property: String, _ what: String) -> Answer? {
+    mutating func ask<Answer>(_ entity: Entity, _ property: String, _ what: String) -> Answer? {
         note(entity, property, what)
         return nil
     }

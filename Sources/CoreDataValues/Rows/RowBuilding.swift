@@ -86,6 +86,10 @@ extension Decimal {
     /// Decimals in chunks are written with a point, whatever the user's locale.
     private static let plainLocale = Locale(identifier: "en_US_POSIX")
 
+    /// The nearest double. Through text, because that rounds once; `NSDecimalNumber.doubleValue` rounds on its way, and makes
+    /// 0.06999999999999999 of 0.07.
+    package var nearestDouble: Double { Double(description) ?? .nan }
+
     /// The number that the text of a cell means, also `NaN`, as Core Data writes it.
     package init?(cell text: String) {
         if let number = Decimal(string: text, locale: Decimal.plainLocale) {

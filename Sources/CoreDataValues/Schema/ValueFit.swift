@@ -59,7 +59,7 @@ extension Value {
         switch self {
         case .int(let number): Double(number)
         case .double(let number): number
-        case .decimal(let number): NSDecimalNumber(decimal: number).doubleValue
+        case .decimal(let number): number.nearestDouble
         case .null, .bool, .text, .date, .data, .uuid, .uri, .key: nil
         }
     }

@@ -57,6 +57,27 @@ struct CancellationTests {
     }
 
     @Test(
+        "A few long texts are broken off as well: between two of them the fetch sees that it was cancelled",
+        .timeLimit(.minutes(30)))
+    func longTexts() async throws {
+        let context = stack.context
+        let text = String(repeating: "Lorem ipsum dolor sit amet, fo consectetur é elit. ", count: 8000)
+        try await context.perform {
+            for _ in 0..<20 { _ = context.make("Patient", ["name": text]) }
+            try context.save()
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        request.predicate = NSPredicate(format: "name CONTAINS[cd] 'foo'")
+        nonisolated(unsafe) let asked = request
+        let other = stack.another()
+        let before = stack.coordinator.counters.statements
+        let task = Task { try await other.perform { try other.fetch(asked).count } }
+        while stack.coordinator.counters.statements == before { try await Task.sleep(for: .milliseconds(5)) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test(
         "Cancelling ends the wait for the writer and for another process; nothing is written, and the next save works",
         .timeLimit(.minutes(30)))
     func waits() async throws {

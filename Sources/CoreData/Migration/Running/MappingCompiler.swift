@@ -18,6 +18,9 @@ struct MappingCompiler {
     ///   that there is not.
     func value(_ expression: NSExpression) throws -> MappingValue {
         if let value = try own(expression) { return value }
+        if let name = expression.variableName {
+            throw wrong("names $\(name), which is none of the variables of a mapping")
+        }
         if expression.expressionType == .constantValue { return .constant(expression.constantValue) }
         var parts: [MappingExpression.Part] = []
         let rest = try expression.replacing { part in
@@ -26,6 +29,7 @@ struct MappingCompiler {
             parts.append(MappingExpression.Part(variable: name, value: value, slot: slot(of: value)))
             return NSExpression(forVariable: name)
         }
+        do { try rest.checkEvaluation() } catch { throw wrong("cannot be evaluated: \(error)") }
         return .expression(MappingExpression(rest, parts))
     }
 

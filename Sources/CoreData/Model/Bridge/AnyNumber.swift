@@ -86,7 +86,7 @@ enum AnyNumber {
         case .integer(let number): Double(number)
         case .large(let number): Double(number)
         case .real(let number): number
-        case .decimal(let number): NSDecimalNumber(decimal: number).doubleValue
+        case .decimal(let number): number.nearestDouble
         }
     }
 

@@ -31,8 +31,7 @@ enum Number {
         switch self {
         case .int(let int): Double(int)
         case .double(let double): double
-        // Through text, because it rounds once and correctly.
-        case .decimal(let decimal): Double(decimal.description) ?? .nan
+        case .decimal(let decimal): decimal.nearestDouble
         }
     }
 

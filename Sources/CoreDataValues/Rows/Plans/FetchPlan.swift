@@ -2,6 +2,9 @@
 
 /// What a fetch asks of a store.
 package struct FetchPlan: Sendable {
+    /// How many sort keys a fetch may have.
+    package static let sortLimit = 62
+
     package var entity: EntityIndex
     package var includesSubentities = true
     package var condition = FetchCondition.everything

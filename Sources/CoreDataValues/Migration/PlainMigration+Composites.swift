@@ -1,0 +1,63 @@
+// What becomes of the elements of composite attributes.
+
+extension PlainMigration {
+    /// The name that the property had; an element of a composite attribute has a path, each step of which may have been renamed.
+    func formerPath(of slot: Slot, _ origins: [String: DeclaredProperty]) -> String? {
+        guard let root = slot.composite else { return origins[slot.name]?.name }
+        guard let origin = origins[root] else { return nil }
+        var former = pairs.source.entity(named: origin.entity)?.draft.attributes.first { $0.name == origin.name }
+        var later = pairs.destination[slot.owner].draft.attributes.first { $0.name == root }
+        var path = origin.name
+        for name in slot.name.split(separator: ".").dropFirst() {
+            let (from, to) = (elements(of: former, pairs.source), elements(of: later, pairs.destination))
+            guard let place = to.firstIndex(where: { $0.name == name }),
+                let match = SchemaPairs.pair(from.map(Self.named), to.map(Self.named))[place]
+            else { return nil }
+            (former, later) = (from[match], to[place])
+            path += "." + from[match].name
+        }
+        return path
+    }
+
+    private func elements(of attribute: Attribute?, _ schema: Schema) -> [Attribute] {
+        schema.composites.first { $0.name == attribute?.compositeName }?.attributes ?? []
+    }
+
+    private static func named(_ element: Attribute) -> SchemaPairs.Named {
+        SchemaPairs.Named(name: element.name, identifier: element.renamingIdentifier, kind: .attribute)
+    }
+
+    /// The composite attribute of the earlier entity that the slot's own one was; nil for a slot that is no element, or of a new one.
+    func formerComposite(of slot: Slot, _ later: Entity) -> CompositePlace? {
+        guard let root = slot.composite, let origin = origins[later.index.value][root] else { return nil }
+        return pairs.source(of: later)?.composites[origin.name]
+    }
+
+    /// A new element, nil in what there is: its default would make values of composites that have none.
+    mutating func addedElement(_ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill? {
+        guard let attribute = slot.attribute, !attribute.isOptional, !later.isAbstract else { return nil }
+        if slot.isRequired, !attribute.defaultValue.isNull {
+            return SlotFill(place, .computed(.constant(attribute.defaultValue)))
+        }
+        return ask(later, slot.name, "is a new element that must have a value (make it optional)")
+    }
+
+    /// Whether an element became required in a composite that may be nil: of a row's columns nobody can tell which it was.
+    func hasOpenElement(_ source: Slot, _ slot: Slot, _ later: Entity) -> Bool {
+        slot.attribute?.isOptional == false && source.attribute?.isOptional == true && !slot.isRequired
+            && formerComposite(of: slot, later) != nil
+    }
+
+    /// Asks for composite attributes that must have a value now, as none of their elements has a default.
+    mutating func refuseRequiredComposites(_ later: Entity) {
+        guard let earlier = pairs.source(of: later), !later.isAbstract else { return }
+        for place in later.composites.values.sorted(by: { $0.path < $1.path }) where !place.isOptional {
+            guard let origin = origins[later.index.value][place.path],
+                earlier.composites[origin.name]?.isOptional == true, !place.isTransient,
+                !place.slots.contains(where: { later.slots[$0].isRequired })
+            else { continue }
+            let _: Void? = ask(
+                later, place.path, "became required and is a composite, which has no default (leave it optional)")
+        }
+    }
+}
