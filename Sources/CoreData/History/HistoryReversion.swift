@@ -50,22 +50,24 @@ extension NSManagedObjectContext {
 }
 
 /// One reversion: *read what was done and what came later · bring back what was deleted · set former values · delete what was inserted*
-private struct ReversionRun {
-    private let context: NSManagedObjectContext
+struct ReversionRun {
+    let context: NSManagedObjectContext
     private let store: NSPersistentStore
     private let number: Int64
-    private let schema: Schema
-    private var changes: [HistoryChange] = []
+    let schema: Schema
+    private(set) var changes: [HistoryChange] = []
     /// By object and property.
     private var former: [RowKey: [String: [FormerCell]]] = [:]
-    private var later: [RowKey: [(number: Int64, change: HistoryChange)]] = [:]
+    /// Members that owners lost without a change of their own, in the same way.
+    private(set) var lost: [RowKey: [String: [FormerCell]]] = [:]
+    private(set) var later: [RowKey: [(number: Int64, change: HistoryChange)]] = [:]
     /// Objects that are back, by their former keys.
-    private var returned: [RowKey: NSManagedObject] = [:]
+    private(set) var returned: [RowKey: NSManagedObject] = [:]
     private var answer = HistoryReversion()
-    private var conflicts: [RowKey: Found] = [:]
+    private(set) var conflicts: [RowKey: Found] = [:]
 
     /// Why something of an object was left alone.
-    private struct Found {
+    struct Found {
         var properties: Set<String> = []
         var transactions: Set<Int64> = []
         /// Other rows, by trees: what later transactions did to them.
@@ -77,20 +79,27 @@ private struct ReversionRun {
         self.store = store
         self.number = number
         schema = context.runtime.schema
+        let kept = try store.rows.formerValues(of: number)
+        for cell in kept ?? [] {
+            if cell.isLost {
+                lost[cell.key, default: [:]][cell.property, default: []].append(cell)
+            } else {
+                former[cell.key, default: [:]][cell.property, default: []].append(cell)
+            }
+        }
         try read()
-        guard let values = try store.rows.formerValues(of: number) else {
+        if kept == nil {
             throw StoreError(
                 134060,
                 "The transaction \(number) of the store \(store.identifier ?? "") has no former values, so it cannot be reverted. They are "
                     + "kept from when the store is added with NSPersistentStoreKeepsFormerValues.")
         }
-        for value in values { former[value.key, default: [:]][value.property, default: []].append(value) }
         for change in changes where change.kind != .insert { try requireValues(of: change) }
     }
 
     private mutating func read() throws {
         var isFound = false
-        var keys: Set<RowKey> = []
+        var keys = Set(lost.keys)
         try walk(after: number - 1) { part in
             if part.number == number {
                 isFound = true
@@ -138,6 +147,7 @@ private struct ReversionRun {
         for change in changes where change.kind == .delete { try setAll(change) }
         for change in changes where change.kind == .update { try setChanged(change) }
         try removeInserted()
+        try returnLost()
         try nameCauses()
         answer.conflicts = conflicts.sorted {
             ($0.key.entity.rawValue, $0.key.number) < ($1.key.entity.rawValue, $1.key.number)
@@ -150,12 +160,12 @@ private struct ReversionRun {
 
     // MARK: Conflicts
 
-    private mutating func note(_ key: RowKey, _ properties: [String], _ transactions: [Int64]) {
+    mutating func note(_ key: RowKey, _ properties: [String], _ transactions: [Int64]) {
         conflicts[key, default: Found()].properties.formUnion(properties)
         conflicts[key, default: Found()].transactions.formUnion(transactions)
     }
 
-    private mutating func note(
+    mutating func note(
         _ key: RowKey, _ properties: [String], because row: RowKey, _ isCause: @escaping (HistoryChange) -> Bool
     ) {
         let row = tree(row)
@@ -193,7 +203,7 @@ private struct ReversionRun {
     }
 
     /// nil for one that is gone.
-    private func object(_ key: RowKey) throws -> NSManagedObject? {
+    func object(_ key: RowKey) throws -> NSManagedObject? {
         if let object = returned[key] { return object }
         do {
             let object = try context.existingObject(with: id(key))
@@ -202,7 +212,7 @@ private struct ReversionRun {
     }
 
     /// The other end of a relationship, of whatever entity it is.
-    private func target(_ value: Value, _ relationship: ResolvedRelationship) throws -> NSManagedObject? {
+    func target(_ value: Value, _ relationship: ResolvedRelationship) throws -> NSManagedObject? {
         guard case .int(let number) = value else { return nil }
         let root = schema[relationship.destination].root
         if let object = returned.first(where: { $0.key.number == number && schema[$0.key.entity].root == root })?.value
@@ -346,8 +356,14 @@ private struct ReversionRun {
         let cells = former[key]?[relationship.name]
         if cells == nil, let inverse = relationship.inverse, !schema[inverse].isToMany { return }
         var members: [NSManagedObject] = []
+        let present = relationship.inverse == nil ? self.members(of: object, relationship) : []
         for cell in cells ?? [] {
             if let member = try target(cell.value, relationship) {
+                if relationship.inverse == nil, !present.contains(member),
+                    try isTaken(member, from: key, relationship)
+                {
+                    continue
+                }
                 members.append(member)
             } else {
                 noteGone(key, relationship, cell.value)
@@ -358,7 +374,7 @@ private struct ReversionRun {
     }
 
     /// The other end was deleted later.
-    private mutating func noteGone(_ key: RowKey, _ relationship: ResolvedRelationship, _ value: Value) {
+    mutating func noteGone(_ key: RowKey, _ relationship: ResolvedRelationship, _ value: Value) {
         guard case .int(let number) = value else { return }
         note(key, [relationship.name], because: RowKey(entity: relationship.destination, number: number)) {
             $0.kind == .delete

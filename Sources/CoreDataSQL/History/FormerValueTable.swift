@@ -3,7 +3,7 @@
 import CoreDataValues
 
 /// Names, definitions and statements. A row a value, by the name of its property, so that new columns change nothing; one without a
-/// property for each transaction that keeps them.
+/// property for each transaction that keeps them. A minus before the name: a member that an owner lost without a change of its own.
 package struct FormerValueTable: Sendable {
     package static let name = "OCDFORMERVALUE"
     private let dialect: any SQLDialect
@@ -26,15 +26,22 @@ package struct FormerValueTable: Sendable {
     /// Transaction. Says that its values are kept, even if there are none.
     package var mark: String { "INSERT INTO \(table) (\(name("ZTRANSACTIONID"))) VALUES (\(number(1)))" }
 
-    /// Which rows: a list of numbers as parameter 4, or a SELECT in brackets.
+    static func lost(_ property: String) -> String { "-" + property }
+
+    /// The property of a name in the table, and whether it says what was lost.
+    static func property(_ name: String) -> (name: String, isLost: Bool) {
+        name.hasPrefix("-") ? (String(name.dropFirst()), true) : (name, false)
+    }
+
+    /// Which rows: a list of numbers as the last parameter, or a SELECT in brackets.
     package enum Rows: Sendable {
         case listed
         case selected(String)
     }
 
-    private func among(_ rows: Rows) -> String {
+    private func among(_ rows: Rows, _ last: Int = 4) -> String {
         switch rows {
-        case .listed: dialect.isIn(SQLList(dialect.parameter(4, like: dialect.list([Int64(0)]))))
+        case .listed: dialect.isIn(SQLList(dialect.parameter(last, like: dialect.list([Int64(0)]))))
         case .selected(let keys): "IN \(keys)"
         }
     }
@@ -56,8 +63,35 @@ package struct FormerValueTable: Sendable {
     }
 
     private func insert(_ row: String, place: String, _ value: String) -> String {
-        "INSERT INTO \(table) (\(Self.columns.map(name).joined(separator: ", "))) SELECT \(number(1)), \(number(2)), \(row), "
-            + "\(dialect.parameter(3, like: .text(""))), \(place), \(value)"
+        insert(number(2), row, dialect.parameter(3, like: .text("")), place, value)
+    }
+
+    private func insert(_ entity: String, _ row: String, _ property: String, _ place: String, _ value: String) -> String
+    {
+        "INSERT INTO \(table) (\(Self.columns.map(name).joined(separator: ", "))) SELECT \(number(1)), \(entity), \(row), "
+            + "\(property), \(place), \(value)"
+    }
+
+    /// Transaction, name of the to-many. Keeps rows as members of their owners, whose own numbers stand in a column; with an order, each
+    /// with how many stand before it.
+    ///
+    /// - Parameter entity: the number of the owners' entity; nil where their rows in `owners` tell it.
+    package func keepLost(_ members: MemberColumns, of owners: String, entity: Int?, rows: Rows) -> String {
+        let (table, owner) = (dialect.quoted(members.table), dialect.quoted(members.owner))
+        let isLost = "r.\"Z_PK\" \(among(rows, 3))"
+        var source = table
+        if let position = members.position.map(dialect.quoted) {
+            let order = "\(position)\(dialect.nullOrder(isAscending: true)), \"Z_PK\""
+            source =
+                "(SELECT \"Z_PK\", \(owner), ROW_NUMBER() OVER (PARTITION BY \(owner) ORDER BY \(order)) - 1 AS place FROM \(table) "
+                + "WHERE \(owner) IN (SELECT r.\(owner) FROM \(table) AS r WHERE \(isLost)))"
+        }
+        let place = members.position == nil ? "NULL" : "r.place"
+        let tag = entity.map(String.init) ?? "o.\"Z_ENT\""
+        return insert(
+            tag, "r.\(owner)", dialect.parameter(2, like: .text("")), place, dialect.tombstone("r.\"Z_PK\""))
+            + " FROM \(source) AS r\(entity == nil ? " JOIN \(dialect.quoted(owners)) AS o ON o.\"Z_PK\" = r.\(owner)" : "") "
+            + "WHERE r.\(owner) IS NOT NULL AND \(isLost)"
     }
 
     /// Transaction. Answers entity, number, property, place and value.

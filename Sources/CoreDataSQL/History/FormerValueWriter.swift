@@ -41,6 +41,23 @@ package struct FormerValueWriter: Sendable {
             guard let members = try map.members(of: index) else { continue }
             try session.run(table.keep(members, rows: rows), origin + [.text(map.schema[index].name)] + list)
         }
+        for relationship in map.schema.relationships where relationship.isLeft(by: entity, changed?.slots, map.schema) {
+            try keepLost(relationship, rows, numbers, transaction, session)
+        }
+    }
+
+    /// Keeps whose members rows are.
+    func keepLost(
+        _ relationship: ResolvedRelationship, _ rows: FormerValueTable.Rows, _ numbers: [Int64], _ transaction: Int64,
+        _ session: any SQLSession
+    ) throws {
+        guard let members = try map.members(of: relationship.index) else { return }
+        let owner = map.schema[relationship.owner]
+        let hasOthers = map.schema[owner.root].hasSubentities
+        let sql = try table.keepLost(
+            members, of: map.table(of: owner.index).name, entity: hasOthers ? nil : owner.index.number, rows: rows)
+        let list = if case .listed = rows { [map.dialect.list(numbers)] } else { [Value]() }
+        try session.run(sql, [.int(transaction), .text(FormerValueTable.lost(relationship.name))] + list)
     }
 }
 
@@ -62,10 +79,24 @@ extension SQLReader {
             case .int(let number) = row[1], let property = row[2].word
         else { return nil }
         let index = EntityIndex(Int(entity) - 1)
-        let slot = schema[index].slots.first { $0.name == property && $0.kind != .entityTag }
+        let (name, isLost) = FormerValueTable.property(property)
+        let slot = schema[index].slots.first { $0.name == name && $0.kind != .entityTag }
         let place: Int64? = if case .int(let place) = row[3] { place } else { nil }
         return FormerCell(
-            key: RowKey(entity: index, number: number), property: property, place: place,
-            value: row[4].kept(as: slot?.kind ?? .toOne))
+            key: RowKey(entity: index, number: number), property: name, place: place,
+            value: row[4].kept(as: slot?.kind ?? .toOne), isLost: isLost)
+    }
+}
+
+extension ResolvedRelationship {
+    /// Whether a row can leave it of which the owner's own change need not tell: it has no inverse and the row is deleted, or it has an
+    /// order and the row's to-one goes elsewhere.
+    ///
+    /// - Parameter slots: what an update of the row changes; nil for a deletion.
+    fileprivate func isLeft(by entity: EntityIndex, _ slots: [Int]?, _ schema: Schema) -> Bool {
+        guard isToMany, !description.isTransient, accepts(entity.rawValue) else { return false }
+        guard let inverse = inverse.map({ schema[$0] }) else { return slots == nil && lender == nil }
+        guard isOrdered, let slot = inverse.slot else { return false }
+        return slots?.contains(slot) ?? true
     }
 }

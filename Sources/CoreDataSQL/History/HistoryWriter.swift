@@ -92,6 +92,13 @@ package struct HistoryWriter: Sendable {
             }
             next += Int64(group.numbers.count)
         }
+        guard let formerValues else { return }
+        let adoptions = Dictionary(grouping: batch.adoptions) { $0.relationship }
+        for (index, members) in adoptions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            let numbers = members.flatMap { $0.added.map(\.number) }
+            if numbers.isEmpty { continue }
+            try formerValues.keepLost(writes.map.schema[index], .listed, numbers, transaction, session)
+        }
     }
 
     package func addTransaction(_ note: HistoryNote?, _ session: any SQLSession) throws -> Int64 {

@@ -175,9 +175,10 @@ extension HistoryMigration {
             guard case .int(let entity)? = row.first, let property = row[1].word else { return nil }
             return (Int(entity), property)
         }
-        let places = known.map { item in
+        let places = known.map { item -> (entity: Int, property: String)? in
             moves.first { $0.from == item.entity }.flatMap { move in
-                move.names[item.property].map { (entity: move.to, property: $0) }
+                let (name, isLost) = FormerValueTable.property(item.property)
+                return move.names[name].map { (move.to, isLost ? FormerValueTable.lost($0) : $0) }
             }
         }
         if zip(known, places).allSatisfy({ former, later in later.map { $0 == former } ?? false }) { return }

@@ -397,6 +397,8 @@ struct StatementList {
         let casualty = try map.table(of: entity("Casualty").index)
         let members = MemberColumns(
             table: "Z_1STATIONS", owner: "Z_1OWNERS", member: "Z_2STATIONS", position: "Z_FOK_OWNERS")
+        let lost = MemberColumns(table: casualty.name, owner: "Z_1OWNER", member: "Z_PK", position: nil)
+        let placed = MemberColumns(table: casualty.name, owner: "Z_1OWNER", member: "Z_PK", position: "Z_FOK_1OWNER")
         return values.definitions.enumerated().map {
             Line(defines: true, title: "define former values \($0 + 1)", sql: $1)
         } + [
@@ -406,6 +408,12 @@ struct StatementList {
                 title: "keep a column of found rows",
                 sql: values.keep(casualty.columns[0], of: casualty.name, rows: .selected("(SELECT 1)"))),
             Line(title: "keep members", sql: values.keep(members, rows: .listed)),
+            Line(
+                title: "keep lost members",
+                sql: values.keepLost(lost, of: casualty.name, entity: 1, rows: .selected("(SELECT 1)"))),
+            Line(
+                title: "keep lost members with their places",
+                sql: values.keepLost(placed, of: casualty.name, entity: nil, rows: .listed)),
             Line(title: "former values", sql: values.values),
             Line(title: "shorten former values", sql: values.shortening),
             Line(title: "properties of former values", sql: values.properties),

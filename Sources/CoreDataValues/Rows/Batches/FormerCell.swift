@@ -9,12 +9,16 @@ package struct FormerCell: Sendable, Equatable {
     package let place: Int64?
     /// Of a to-one, and of a member, its number.
     package let value: Value
+    /// Whether it is a member that the owner lost without a change of its own: then not all members are told, and a place is how many
+    /// stood before it.
+    package let isLost: Bool
 
-    package init(key: RowKey, property: String, place: Int64?, value: Value) {
+    package init(key: RowKey, property: String, place: Int64?, value: Value, isLost: Bool = false) {
         self.key = key
         self.property = property
         self.place = place
         self.value = value
+        self.isLost = isLost
     }
 }
 
