@@ -42,12 +42,20 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The values that a deleted object leaves behind, of attributes that are preserved after deletion; nil for other changes, and where
-    /// there are none.
+    /// there are none. A value that lay in a file of its own has gone with that, and is not there either.
     open var tombstone: [AnyHashable: Any]? {
         guard record.kind == .delete, !record.tombstone.isEmpty else { return nil }
         var values: [AnyHashable: Any] = [:]
-        for (slot, value) in record.tombstone { values[info.entity.slots[slot].name] = value.object }
-        return values
+        for (slot, value) in record.tombstone {
+            if let object = object(value, info, slot) { values[info.entity.slots[slot].name] = object }
+        }
+        return values.isEmpty ? nil : values
+    }
+
+    /// nil for a transformable value that its transformer refuses.
+    private func object(_ value: Value, _ info: EntityInfo, _ slot: Int) -> Any? {
+        guard info.entity.slots[slot].kind == .transformable, case .data(let data) = value else { return value.object }
+        return try? Transformation(info, slot)?.value(of: data)
     }
 
     /// The properties that an update changed, relationships of both kinds among them; nil for other changes.

@@ -47,9 +47,19 @@ final class HistoryDecoder {
         var values: [Int: Value] = [:]
         for (slot, value) in zip(mask(entity).tombstones, kept) {
             let value = value.kept(as: slots[slot].kind)
-            if !value.isNull { values[slot] = value }
+            if slots[slot].kind == .externalData, case .data(let cell) = value {
+                values[slot] = content(cell)
+            } else if !value.isNull {
+                values[slot] = value
+            }
         }
         return values
+    }
+
+    /// The value in a cell that may refer to a file; nil where it does: the file has gone with its row.
+    private func content(_ cell: Data) -> Value? {
+        cell.first == ExternalReference.inlineTag || cell.first == ExternalReference.fileTag
+            ? ExternalReference.content(cell).map { .data($0) } : .data(cell)
     }
 
     private func mask(_ entity: EntityIndex) -> ChangeMask {

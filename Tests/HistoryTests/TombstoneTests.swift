@@ -1,0 +1,48 @@
+// What deleted objects leave in the history.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Tombstones") struct TombstoneTests {
+    @Test(
+        "A value that may lie in a file is told without the store's own bytes, one that lay in a file is gone with it; a transformable one is the value",
+        arguments: [false, true])
+    func values(_ isBatch: Bool) throws {
+        var draft = Clinic.draft()
+        var scan = Clinic.attribute("scan", .binary)
+        scan.allowsExternalBinaryDataStorage = true
+        draft.entities[6].attributes += [
+            scan, Clinic.attribute("words", .transformable), Clinic.attribute("raw", .binary),
+        ]
+        for place in draft.entities[6].attributes.indices {
+            draft.entities[6].attributes[place].preservesValueInHistoryOnDeletion = true
+        }
+        let desk = try Desk(NSManagedObjectModel(draft: draft))
+        let context = desk.context()
+        let beds = [
+            context.add(
+                "Bed", ["number": 1, "scan": Data([9, 8]), "words": ["a", "b"] as NSArray, "raw": Data([1, 2])]),
+            context.add("Bed", ["number": 2, "scan": Data(repeating: 7, count: 300_000)]),
+            context.add("Bed", ["number": 3, "scan": Data()]),
+        ]
+        try context.save()
+        if isBatch {
+            try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Bed")))
+        } else {
+            for bed in beds { context.delete(bed) }
+            try context.save()
+        }
+        let changes = try #require(try desk.transactions().last?.changes)
+        let tombstones = changes.compactMap(\.tombstone).sorted {
+            ($0["number"] as? Int ?? 0) < ($1["number"] as? Int ?? 0)
+        }
+        #expect(tombstones.count == 3)
+        #expect(tombstones[0]["scan"] as? Data == Data([9, 8]) && tombstones[0]["raw"] as? Data == Data([1, 2]))
+        #expect(tombstones[0]["words"] as? [String] == ["a", "b"])
+        #expect(tombstones[1].keys.map { "\($0)" } == ["number"])
+        #expect(tombstones[2]["scan"] as? Data == Data() && tombstones[2]["words"] == nil)
+    }
+}
