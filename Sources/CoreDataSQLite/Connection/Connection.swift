@@ -196,7 +196,8 @@ final class Connection: @unchecked Sendable {
     }
 
     func error(_ code: Int32, doing what: String, sql: String?) -> StoreError {
-        if code & 0xff == SQLITE_AUTH, let refusal = modelWatch.refusal { return refusal }
+        // Of a definition that was not let through SQLite says that the schema is another one.
+        if [SQLITE_AUTH, SQLITE_SCHEMA].contains(code & 0xff), let refusal = modelWatch.refusal { return refusal }
         return SQLiteError.make(
             code, message: String(cString: sqlite3_errmsg(handle)), doing: what, path: path, sql: sql)
     }

@@ -19,10 +19,13 @@ import Testing
     }
 
     /// A context of its own coordinator, which stays open.
-    private func stack(_ versions: Versions, _ version: Int) throws -> NSManagedObjectContext {
+    private func stack(
+        _ versions: Versions, _ version: Int, _ options: [String: Any] = [:]
+    ) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(version))
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: V.automatic)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store,
+            options: V.automatic.merging(options) { $1 })
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context
@@ -54,6 +57,50 @@ import Testing
         #expect(
             failure { _ = try reader.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }?.number == 134100
         )
+    }
+
+    @Test(
+        "A batch request of the old version is refused (134100) too, also after another refusal, and nothing is written",
+        arguments: [
+            [], [NSPersistentHistoryTrackingKey], [NSPersistentHistoryTrackingKey, NSPersistentStoreKeepsFormerValues],
+        ])
+    func outdatedSets(_ keys: [String]) throws {
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title"), V.attribute("note")), V.entity("Item", "", V.attribute("title")))
+        let options = Dictionary(uniqueKeysWithValues: keys.map { ($0, true) })
+        func update() -> NSPersistentStoreRequest {
+            let request = NSBatchUpdateRequest(entityName: "Item")
+            request.propertiesToUpdate = ["title": "late"]
+            return request
+        }
+        func delete() -> NSPersistentStoreRequest {
+            NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Item"))
+        }
+        for (isUsed, isTold) in [(false, false), (true, false), (false, true), (true, true)] {
+            for make in [update, delete] {
+                let context = try stack(versions, 1, options)
+                context.make("Item", ["title": "a", "note": "b"])
+                try context.save()
+                if isUsed { try context.execute(make()) }
+                context.make("Item", ["title": "a", "note": "b"])
+                try context.save()
+                try versions.open(2, NSSQLiteStoreType, V.automatic.merging(options) { $1 }) { _ in }
+                if isTold {
+                    context.make("Item", ["title": "late"])
+                    #expect(failure { try context.save() }?.number == 134100)
+                    context.rollback()
+                }
+                for _ in 1...2 {
+                    let refused = failure { try context.execute(make()) }
+                    #expect(refused?.number == 134100, "\(refused.map { "\($0)" } ?? "")")
+                }
+                #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM WHERE ZTITLE = 'a'") != ["0"])
+                try FileManager.default.removeItem(at: versions.store)
+                for suffix in ["-wal", "-shm"] {
+                    try? FileManager.default.removeItem(atPath: versions.store.path + suffix)
+                }
+            }
+        }
     }
 
     @Test("A schema that others change without migrating the store is no reason to refuse") func foreignIndex() throws {
