@@ -9,13 +9,16 @@ import Testing
 
 @Suite("Reverting what members of to-manys went through") struct LostMembersTests {
     /// Owner → Item without inverse, once without and once with an order; Owner ⇄ Kid with an order. Keeper ◁ Owner.
-    private static func model() -> NSManagedObjectModel {
+    ///
+    /// - Parameter loose: what the first of these is called.
+    private static func model(_ loose: String = "loose") -> NSManagedObjectModel {
         var owner = EntityDraft(name: "Owner")
         owner.attributes = [Clinic.attribute("name", .string)]
         owner.relationships = [
-            Clinic.toMany("loose", "Item", inverse: nil), Clinic.toMany("row", "Item", inverse: nil, ordered: true),
+            Clinic.toMany(loose, "Item", inverse: nil), Clinic.toMany("row", "Item", inverse: nil, ordered: true),
             Clinic.toMany("kids", "Kid", inverse: "owner", ordered: true),
         ]
+        owner.relationships[0].renamingIdentifier = "loose"
         var keeper = EntityDraft(name: "Keeper")
         keeper.parentName = "Owner"
         var item = EntityDraft(name: "Item")
@@ -209,5 +212,31 @@ import Testing
         try other.save()
         #expect(reversion.conflicts.isEmpty)
         #expect(try lists() == ["o0.kids k3 k0 k2 k1", "o0.loose b c", "o0.row a b c"])
+    }
+
+    @Test("13.3 They are back after a migration as well, under the new name")
+    func migrated() throws {
+        try set("o1", "loose", ["a"])
+        try set("o1", "row", ["b"])
+        try context.save()
+        try desk.coordinator.remove(desk.store)
+        let later = try Desk(
+            Self.model("things"), in: desk.folder,
+            options: [
+                NSPersistentStoreKeepsFormerValues: true, NSMigratePersistentStoresAutomaticallyOption: true,
+                NSInferMappingModelAutomaticallyOption: true,
+            ])
+        let other = later.context()
+        let reversion = try other.revert(try #require(try later.transactions().last))
+        try other.save()
+        #expect(reversion.conflicts.isEmpty)
+        func names(_ list: Any?) -> [String] {
+            let members = (list as? NSOrderedSet)?.array ?? (list as? NSSet)?.allObjects ?? []
+            return members.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+        }
+        let reader = later.context()
+        let owner = try object("o0", in: reader)
+        #expect(names(owner.value(forKey: "things")).sorted() == ["a", "b", "c"])
+        #expect(names(owner.value(forKey: "row")) == ["a", "b", "c"])
     }
 }
