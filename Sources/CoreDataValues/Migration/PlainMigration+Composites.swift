@@ -33,15 +33,6 @@ extension PlainMigration {
         return pairs.source(of: later)?.composites[origin.name]
     }
 
-    /// A new element, nil in what there is: its default would make values of composites that have none.
-    mutating func addedElement(_ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill? {
-        guard let attribute = slot.attribute, !attribute.isOptional, !later.isAbstract else { return nil }
-        if slot.isRequired, !attribute.defaultValue.isNull {
-            return SlotFill(place, .computed(.constant(attribute.defaultValue)))
-        }
-        return ask(later, slot.name, "is a new element that must have a value (make it optional)")
-    }
-
     /// Whether an element became required in a composite that may be nil: of a row's columns nobody can tell which it was.
     func hasOpenElement(_ source: Slot, _ slot: Slot, _ later: Entity) -> Bool {
         slot.attribute?.isOptional == false && source.attribute?.isOptional == true && !slot.isRequired

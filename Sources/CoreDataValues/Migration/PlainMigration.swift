@@ -103,11 +103,11 @@ struct PlainMigration {
 
     private mutating func added(_ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill? {
         if slot.attribute?.isDerived == true { return SlotFill(place, .derived) }
-        if formerComposite(of: slot, later) != nil { return addedElement(slot, place, later) }
         if let value = slot.attribute?.defaultValue, !value.isNull {
             return SlotFill(place, .computed(.constant(value)))
         }
-        guard slot.isRequired, !later.isAbstract else { return nil }
+        let isNewElement = slot.attribute?.isOptional == false && formerComposite(of: slot, later) != nil
+        guard slot.isRequired || isNewElement, !later.isAbstract else { return nil }
         return ask(later, slot.name, "is new, must have a value and has no default (give it one, or make it optional)")
     }
 
