@@ -69,18 +69,24 @@ extension NSManagedObjectContext {
         return try count(try order(request))
     }
 
-    /// Casts results to the request's type. Checks each class once, not each element (86 ns each).
+    /// Casts results to the request's type.
     private func cast<T, R: NSObject>(_ results: [R], _ request: NSFetchRequest<T>) throws -> [T] {
+        try NSManagedObjectContext.check(results, areOf: T.self, named: request.entityName)
+        return unsafeBitCast(results, to: [T].self)
+    }
+
+    /// Throws unless each result is of the request's type. Checks each class once, not each element (86 ns each).
+    static func check<T, R: NSObject>(_ results: [R], areOf type: T.Type, named entity: String?) throws {
         var place = 0
         var checked = ObjectIdentifier(T.self)
         while true {
             place = NSManagedObjectContext.firstOther(
                 than: checked, in: unsafeBitCast(results, to: [NSObject].self), from: place)
-            guard place < results.count else { return unsafeBitCast(results, to: [T].self) }
+            guard place < results.count else { return }
             guard results[place] is T else {
                 throw CocoaError.coreData(
                     134060,
-                    "A fetch of \(request.entityName ?? "") found \(Swift.type(of: results[place])) where the request says \(T.self)."
+                    "A fetch of \(entity ?? "") found \(Swift.type(of: results[place])) where the request says \(T.self)."
                 )
             }
             checked = ObjectIdentifier(Swift.type(of: results[place]))

@@ -18,6 +18,8 @@ struct FetchedPlan {
     let isLocal: Bool
     /// Whether an object may be among the results.
     private let accepts: (NSManagedObject) -> Bool
+    /// Throws where an object that was fetched may not be among the results.
+    let check: ([NSManagedObject]) throws -> Void
     /// All that the results depend on, in words.
     let words: String
 
@@ -47,6 +49,7 @@ struct FetchedPlan {
             reach.isLocal && sections?.isLocal ?? true && order.stores == nil && order.plan.limit == 0
             && order.plan.offset == 0
         accepts = { $0 is T }
+        check = { try NSManagedObjectContext.check($0, areOf: T.self, named: name) }
         let sorts = order.plan.sort.map { "\($0)" }
         words = [
             name, request.predicate.map { "\($0)" } ?? "", sorts.joined(separator: ","), sectionKeyPath ?? "",

@@ -42,6 +42,7 @@ final class FetchedResults {
 
     private func fetched(_ plan: FetchedPlan) throws -> FetchedList {
         let objects = try context.fetchObjects(plan.order)
+        try plan.check(objects)
         if !plan.order.prefetch.isEmpty {
             try Prefetch(context: context, isEverything: false).run(plan.order.prefetch, objects)
         }

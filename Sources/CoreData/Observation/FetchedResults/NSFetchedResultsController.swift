@@ -48,8 +48,8 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
 
     /// Fetches, and makes the sections.
     ///
-    /// - Throws: 134060 for a request without sort order, of other results than objects, or whose objects are not sorted by section;
-    ///   and what the fetch throws. The former results stay then.
+    /// - Throws: 134060 for a request without sort order, of other results than objects, or whose objects are not sorted by section
+    ///   or not of the type of the results; and what the fetch throws. The former results stay then.
     open func performFetch() throws {
         results.controller = self
         let plan = try FetchedPlan(fetchRequest, sectionNameKeyPath, managedObjectContext)
