@@ -75,6 +75,26 @@ import Testing
         #expect(copy.told == ["S-1", "S+1", "1.0>1.0"], "The object moved as its box was renamed.")
     }
 
+    @Test("Names that differ in bytes alone are names of different sections, in the order of the objects")
+    func equivalentNames() throws {
+        let stack = try Stack(NSSQLiteStoreType, model: Shelf.model())
+        let names = ["e\u{301}", "z", "\u{e9}"]
+        for name in names.reversed() { _ = stack.context.make("Thing", ["shelf": name, "name": "a"]) }
+        let controller = controller(stack)
+        try controller.performFetch()
+        let scalars = controller.sections?.map { Array($0.name.unicodeScalars) }
+        #expect(scalars == names.map { Array($0.unicodeScalars) })
+        let snapshot = controller.snapshot
+        for (place, name) in names.enumerated() {
+            #expect(snapshot.itemIdentifiers(inSection: name) == snapshot.itemIdentifiers(inSection: place))
+        }
+        let copy = Copy()
+        copy.start(controller)
+        controller.object(at: IndexPath(row: 0, section: 2)).setValue("e\u{301}", forKey: "shelf")
+        stack.context.processPendingChanges()
+        #expect(controller.sections?.map(\.numberOfObjects) == [2, 1] && copy.names == controller.names)
+    }
+
     @Test("What cannot be followed is refused, and the former results stay")
     func refusals() throws {
         let shelves = try Shelves(NSSQLiteStoreType)

@@ -4,10 +4,20 @@ import Foundation
 
 /// A list of objects, cut into sections wherever the name changes.
 final class FetchedList {
+    /// Names are the same where their bytes are, as the order of the objects tells texts apart.
     struct Section: Hashable {
         let name: String
         /// How many sections before it have the same name; 0 in a list that is sorted by section.
         let occurrence: Int
+
+        static func == (a: Section, b: Section) -> Bool {
+            a.occurrence == b.occurrence && a.name.utf8.elementsEqual(b.name.utf8)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(occurrence)
+            for byte in name.utf8 { hasher.combine(byte) }
+        }
     }
 
     let objects: [NSManagedObject]
@@ -29,10 +39,12 @@ final class FetchedList {
         }
         var sections: [Section] = []
         var bounds: [Int] = []
-        var seen: [String: Int] = [:]
-        for (place, name) in names.enumerated() where place == 0 || names[place - 1] != name {
-            sections.append(Section(name: name, occurrence: seen[name, default: 0]))
-            seen[name, default: 0] += 1
+        var seen: [Section: Int] = [:]
+        for (place, name) in names.enumerated()
+        where place == 0 || !names[place - 1].utf8.elementsEqual(name.utf8) {
+            let first = Section(name: name, occurrence: 0)
+            sections.append(Section(name: name, occurrence: seen[first, default: 0]))
+            seen[first, default: 0] += 1
             bounds.append(place)
         }
         (self.sections, self.bounds) = (sections, bounds + [objects.count])

@@ -11,9 +11,10 @@ public struct FetchedResultsSnapshot: Hashable, Sendable {
     public let itemIdentifiers: [NSManagedObjectID]
     /// Those whose values the event changed. Objects that moved may be among them.
     public let reloadedItemIdentifiers: [NSManagedObjectID]
+    private let sections: [FetchedList.Section]
     private let bounds: [Int]
 
-    init() { (sectionIdentifiers, itemIdentifiers, reloadedItemIdentifiers, bounds) = ([], [], [], [0]) }
+    init() { (sectionIdentifiers, itemIdentifiers, reloadedItemIdentifiers, sections, bounds) = ([], [], [], [], [0]) }
 
     init(_ list: FetchedList) { self.init(list, reloaded: []) }
 
@@ -21,7 +22,7 @@ public struct FetchedResultsSnapshot: Hashable, Sendable {
         sectionIdentifiers = list.sections.map(\.name)
         itemIdentifiers = list.objects.map(\.objectID)
         reloadedItemIdentifiers = reloaded.map(\.objectID)
-        bounds = list.bounds
+        (sections, bounds) = (list.sections, list.bounds)
     }
 
     public var numberOfSections: Int { sectionIdentifiers.count }
@@ -34,7 +35,8 @@ public struct FetchedResultsSnapshot: Hashable, Sendable {
 
     /// The IDs of the first section of a name; none for a name that is not there.
     public func itemIdentifiers(inSection name: String) -> ArraySlice<NSManagedObjectID> {
-        sectionIdentifiers.firstIndex(of: name).map { itemIdentifiers(inSection: $0) } ?? []
+        let first = FetchedList.Section(name: name, occurrence: 0)
+        return sections.firstIndex(of: first).map { itemIdentifiers(inSection: $0) } ?? []
     }
 }
 
