@@ -57,6 +57,19 @@ import Testing
                 == #"name LIKE "W\\*s?\\\\""#)
     }
 
+    @Test("The sum of Floats is the Float that is next to it", arguments: Harbour.types)
+    func floatSum(_ type: String) throws {
+        let stack = try EncodedValueTests.stack(type)
+        let context = stack.context
+        for number in 0..<7 { _ = context.make("Parcel", ["short": Float(number) / 10]) }
+        try context.save()
+        let sum = (0..<7).reduce(0) { $0 + Double(Float($1) / 10) }
+        #expect(Double(Float(sum)) != sum)
+        #expect(try Parcel.sum(of: \.short, in: context) == Float(sum))
+        #expect(try Parcel.sum(of: \.short, where: NSPredicate(value: false), in: context) == 0)
+        withExtendedLifetime(stack) {}
+    }
+
     @Test("Aggregates, with values that are missing and none at all", arguments: Harbour.types)
     func aggregates(_ type: String) throws {
         let stack = try Harbour.stack(type)

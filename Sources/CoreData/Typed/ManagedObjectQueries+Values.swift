@@ -16,11 +16,22 @@ extension ManagedObjectQueries {
     /// The sum of a property over the objects for which a predicate holds; 0 of none.
     public static func sum<V: AdditiveArithmetic>(
         of property: KeyPath<Self, V>, where predicate: NSPredicate? = nil, in context: NSManagedObjectContext? = nil
-    ) throws -> V { try aggregate("sum:", property, predicate, context, as: V?.self) ?? .zero }
+    ) throws -> V { try sum(property, predicate, context) }
 
     public static func sum<V: AdditiveArithmetic>(
         of property: KeyPath<Self, V?>, where predicate: NSPredicate? = nil, in context: NSManagedObjectContext? = nil
-    ) throws -> V { try aggregate("sum:", property, predicate, context, as: V?.self) ?? .zero }
+    ) throws -> V { try sum(property, predicate, context) }
+
+    private static func sum<V: AdditiveArithmetic>(
+        _ property: AnyKeyPath, _ predicate: NSPredicate?, _ context: NSManagedObjectContext?
+    ) throws -> V {
+        guard V.self == Float.self else {
+            return try aggregate("sum:", property, predicate, context, as: V?.self) ?? .zero
+        }
+        // Floats are summed as doubles, and the sum is rarely a Float.
+        let sum = try aggregate("sum:", property, predicate, context, as: Double?.self)
+        return sum.flatMap { Float($0) as? V } ?? .zero
+    }
 
     /// The least value of a property; nil where none has a value. (`min` would hide Swift's function from the classes of programs.)
     public static func minimum<V>(
