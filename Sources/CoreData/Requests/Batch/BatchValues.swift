@@ -44,13 +44,13 @@ struct BatchValues {
     /// - Throws: 134060 for a value that the property cannot have.
     func value(_ any: Any, for name: String, _ context: NSManagedObjectContext) throws -> Value {
         // What is no property the store refuses, with everything else that an update cannot assign.
-        guard case .slot(let slot)? = entity.places[name], !(any is NSNull) else { return .null }
+        guard case .slot(let slot)? = entity.places[name], let any = KeyValue.unwrapped(any) else { return .null }
         if entity.slots[slot].relationship != nil { return try key(any, name, context) }
         return try value(any, at: slot)
     }
 
     func value(_ any: Any, at slot: Int) throws -> Value {
-        guard !(any is NSNull), let attribute = entity.slots[slot].attribute else { return .null }
+        guard let any = KeyValue.unwrapped(any), let attribute = entity.slots[slot].attribute else { return .null }
         if attribute.type == .transformable {
             return .data(try Transformation(attribute, of: entity.name).data(of: any))
         }

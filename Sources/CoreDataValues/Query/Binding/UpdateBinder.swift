@@ -145,6 +145,13 @@ struct UpdateBinder {
     }
 
     private func fitted(_ operand: BoundOperand, _ slot: Slot) throws(StoreError) -> BoundOperand {
+        if slot.kind == .externalData {
+            throw refusal(
+                slot.name,
+                "\(binding.refusal.subject) is computed as \(operand.title); the property allows external storage, and no store computes what "
+                    + "may lie in a file. Assign data, or save objects.")
+        }
+        let operand = slot.kind == .bool ? try flags(operand, slot) : operand
         guard let wanted = ValueType(slot.kind), let type = ValueType(of: operand, in: schema), wanted.takes(type)
         else {
             throw refusal(
@@ -154,6 +161,17 @@ struct UpdateBinder {
         }
         guard wanted == .int, type != .int, type != .bool else { return operand }
         return .call("trunc:", [operand])
+    }
+
+    /// A TERNARY with its constants as Booleans, which may be given as 1 and 0.
+    private func flags(_ operand: BoundOperand, _ slot: Slot) throws(StoreError) -> BoundOperand {
+        switch operand {
+        case .conditional(let condition, let first, let second):
+            return .conditional(condition, try flags(first, slot), try flags(second, slot))
+        case .value(.constant(let value)) where !value.isNull:
+            return .value(.constant(try constant(value, slot)))
+        case .value, .path, .aggregate, .grouped, .call: return operand
+        }
     }
 
     // MARK: Refusals
