@@ -104,13 +104,24 @@ private struct DictionaryFormMaker {
                 .init(info.entity.slots[$0].name, .keyPath(info.entity.slots[$0].name.parts))
             }
         }
-        var entry = DictionaryForm.Entry.column(columns.count, .undefinedAttributeType)
-        if case .slot(let slot) = info.entity.places[name], let attribute = info.entity.slots[slot].attribute,
-            attribute.type == .transformable
+        if add(name, entry(name.parts, .undefinedAttributeType)) { columns.append(.init(name, .keyPath(name.parts))) }
+    }
+
+    /// The entry of a property, or of one behind to-ones.
+    private func entry(_ path: [String], _ type: NSAttributeType) -> DictionaryForm.Entry {
+        let schema = context.runtime.schema
+        var (entity, rest) = (info.entity, path[...])
+        while case .slot(let slot)? = rest.first.flatMap({ entity.places[$0] }),
+            let relationship = entity.slots[slot].relationship
         {
-            entry = .transformable(columns.count, attribute)
+            entity = schema[schema[relationship].destination]
+            rest = rest.dropFirst()
         }
-        if add(name, entry) { columns.append(.init(name, .keyPath(name.parts))) }
+        guard type == .undefinedAttributeType || type == .transformableAttributeType,
+            case .slot(let slot)? = entity.places[rest.joined(separator: ".")],
+            let attribute = entity.slots[slot].attribute, attribute.type == .transformable
+        else { return .column(columns.count, type) }
+        return .transformable(columns.count, attribute)
     }
 
     private mutating func add(_ computed: NSExpressionDescription) throws {
@@ -121,10 +132,12 @@ private struct DictionaryFormMaker {
             )
         }
         let tree = try context.bridge(expression)
-        let place = columns.count
-        if add(computed.name, .column(place, computed.expressionResultType)) {
-            columns.append(.init(computed.name, tree))
-        }
+        let type = computed.expressionResultType
+        let entry =
+            if case .keyPath(let path) = tree { entry(path, type) } else {
+                DictionaryForm.Entry.column(columns.count, type)
+            }
+        if add(computed.name, entry) { columns.append(.init(computed.name, tree)) }
     }
 
     /// Adds an entry unless one of that name exists; then returns false, as asking twice is no error.

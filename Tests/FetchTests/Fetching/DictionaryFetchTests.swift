@@ -246,12 +246,15 @@ import Testing
         var tags = Clinic.attribute("tags", .transformable)
         tags.valueTransformerName = "NSSecureUnarchiveFromData"
         site.attributes = [Clinic.attribute("name", .string), area, tags]
+        site.relationships = [
+            Clinic.toOne("next", "Site", inverse: "former"), Clinic.toOne("former", "Site", inverse: "next"),
+        ]
         draft.entities = [site]
         let stack = try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
         defer { withExtendedLifetime(stack) {} }
         let context = stack.context
-        _ = context.make("Site", ["name": "a", "area": ["low": 1.5], "tags": ["x", "y"] as NSArray])
-        _ = context.make("Site", ["name": "b"])
+        let first = context.make("Site", ["name": "a", "area": ["low": 1.5], "tags": ["x", "y"] as NSArray])
+        context.make("Site", ["name": "b"]).setValue(first, forKey: "former")
         try context.save()
         context.reset()
         let found = try context.fetch(request("Site", sort: ["name"]))
@@ -261,6 +264,13 @@ import Testing
             try context.fetch(request("Site", ["area.low"], sort: ["name"])).map { $0["area.low"] as? Double } == [
                 1.5, nil,
             ])
+        let all: [Any] = [
+            computed("own", "tags"), computed("declared", "tags", .transformableAttributeType),
+            computed("behind", "former.tags"), "former.tags",
+        ]
+        let words = try context.fetch(request("Site", all, sort: ["name"])).map { $0 as? [String: [String]] }
+        let xy = ["x", "y"]
+        #expect(words == [["own": xy, "declared": xy], ["behind": xy, "former.tags": xy]])
     }
 
     @Test("A dictionary outlives its context and may be read on any thread")
