@@ -184,6 +184,6 @@ package enum PredicateFunctions {
     private static func keep(_ a: Operand, _ b: Operand, wanted: Bool) -> Operand {
         let relation = Relation(op: .in, options: [])
         let others = Operand.collection(b.members)
-        return .collection(a.members.filter { relation.holds($0, others) == wanted })
+        return .collection(Aggregate.distinct(a.members.filter { relation.holds($0, others) == wanted }))
     }
 }

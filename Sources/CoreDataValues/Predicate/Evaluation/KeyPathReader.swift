@@ -137,16 +137,9 @@ enum Aggregate {
         return .value(best)
     }
 
+    /// Each member once: numbers by value, objects by identity.
     static func distinct(_ values: [Operand]) -> [Operand] {
-        var seen = Set<Membership.Key>()
-        return values.filter { operand in
-            let value = operand.comparable
-            switch operand {
-            case .value, .float: break
-            case .collection, .source, .opaque: return true
-            }
-            guard let key = Membership.Key(value) else { return true }
-            return seen.insert(key).inserted
-        }
+        var seen = SeenMembers(amongDecimals: values.contains(where: \.isDecimal))
+        return values.filter { seen.insert($0) }
     }
 }
