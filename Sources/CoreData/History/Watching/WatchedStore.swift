@@ -10,7 +10,9 @@ final class WatchedStore: @unchecked Sendable {
     private struct Listener: @unchecked Sendable { @Unretained var store: NSPersistentStore? }
 
     private struct State {
-        var listeners: [Listener] = []
+        var listeners: [Listener] = [] { didSet { listening += 1 } }
+        /// Grows whenever somebody comes or leaves: commits are others' or not by who listens.
+        var listening = 0
         var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
         /// The last transaction that was told.
         var transaction: Int64?
@@ -125,9 +127,9 @@ final class WatchedStore: @unchecked Sendable {
     /// Somebody may have written.
     func look() {
         wake()
-        let stores = stores
+        let (stores, listening) = state.withLock { ($0.listeners.compactMap(\.store), $0.listening) }
         if stores.isEmpty { return }
-        if let recorder { tellTransactions(of: recorder, betweenSaves: true) } else { tellCommits(stores) }
+        if let recorder { tellTransactions(of: recorder, betweenSaves: true) } else { tellCommits(stores, listening) }
     }
 
     /// A save over several stores begins to write: the first one's part is not told before the others have theirs.
@@ -167,7 +169,8 @@ final class WatchedStore: @unchecked Sendable {
         for number in news { post(NSPersistentHistoryToken(transactions: [store.identifier: number])) }
     }
 
-    private func tellCommits(_ stores: [NSPersistentStore]) {
+    /// - Parameter listening: when these stores, and no others, listened. Where that has changed meanwhile they are counted anew.
+    private func tellCommits(_ stores: [NSPersistentStore], _ listening: Int) {
         guard let count = foreign(stores) else { return }
         let known = state.withLock { ($0.foreign, $0.numbering) }
         if count.foreign == known.0 { return }
@@ -176,7 +179,8 @@ final class WatchedStore: @unchecked Sendable {
         guard let later = foreign(stores) else { return }
         // The numbering that belongs to the count: one that came between the two is for the next look.
         let (settled, numbering) = count.foreign < later.foreign ? count : later
-        let news = state.withLock { state -> Int64 in
+        let news = state.withLock { state -> Int64? in
+            guard state.listening == listening else { return nil }
             guard let told = state.foreign else {
                 (state.foreign, state.numbering) = (settled, numbering)
                 return 0
@@ -187,7 +191,8 @@ final class WatchedStore: @unchecked Sendable {
             // Less than before: the log's index was made anew, and counts from its beginning.
             return settled < told ? 1 : settled - told - (hasNumbered ? 1 : 0)
         }
-        for _ in 0..<max(0, news) { post(nil) }
+        guard let news else { return queue.async { self.look() } }
+        for _ in 0..<max(0, news) { post(nil, to: stores) }
     }
 
     /// Commits of others than the listening stores.
@@ -204,7 +209,9 @@ final class WatchedStore: @unchecked Sendable {
         return (all - own, numbering)
     }
 
-    private func post(_ token: NSPersistentHistoryToken?) {
+    private func post(_ token: NSPersistentHistoryToken?) { post(token, to: stores) }
+
+    private func post(_ token: NSPersistentHistoryToken?, to stores: [NSPersistentStore]) {
         for store in stores {
             guard let coordinator = store.coordinator else { continue }
             coordinator.postRemoteChange(of: store, store.recordsHistory ? token : nil)
