@@ -3,38 +3,9 @@
 /// Hashes whole messages that are in memory; one block is 64 bytes and 64 rounds.
 enum SHA256 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
-        var state = start
-        pad(message).withUnsafeBytes { bytes in
-            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
-                for block in stride(from: 0, to: bytes.count, by: 64) {
-                    for index in 0..<16 {
-                        schedule[index] = UInt32(
-                            bigEndian: bytes.loadUnaligned(fromByteOffset: block + index * 4, as: UInt32.self))
-                    }
-                    expand(schedule)
-                    mix(&state, with: schedule)
-                }
-            }
-        }
-        return [UInt8](unsafeUninitializedCapacity: 32) { bytes, count in
-            let target = UnsafeMutableRawBufferPointer(bytes)
-            for index in 0..<8 {
-                target.storeBytes(of: state[index].bigEndian, toByteOffset: index * 4, as: UInt32.self)
-            }
-            count = 32
-        }
-    }
-
-    /// The message, a one bit, zeros, and the length in bits, up to a whole block.
-    private static func pad(_ message: [UInt8]) -> [UInt8] {
-        let length = (message.count + 9 + 63) / 64 * 64
-        return [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
-            _ = bytes.initialize(fromContentsOf: message)
-            bytes[message.count] = 0x80
-            bytes[(message.count + 1)...].initialize(repeating: 0)
-            UnsafeMutableRawBufferPointer(bytes).storeBytes(
-                of: (UInt64(message.count) &* 8).bigEndian, toByteOffset: length - 8, as: UInt64.self)
-            count = length
+        MessageBlocks.hash(message, from: start, rounds: 64) { state, schedule in
+            expand(schedule)
+            mix(&state, with: schedule)
         }
     }
 

@@ -1,0 +1,48 @@
+// What SHA-256 and SHA-512 have in common.
+
+/// Messages cut into blocks of 16 words, each with its highest byte first.
+enum MessageBlocks {
+    /// - Parameters:
+    ///   - start: the eight words before the first block.
+    ///   - rounds: how many words the schedule of a block has.
+    ///   - mix: takes a block into the words; the schedule's first 16 words are the block, the others are still to be made.
+    @inline(__always)
+    static func hash<Word: FixedWidthInteger>(
+        _ message: [UInt8], from start: [Word], rounds: Int,
+        _ mix: (inout [Word], UnsafeMutableBufferPointer<Word>) -> Void
+    ) -> [UInt8] {
+        let size = MemoryLayout<Word>.size
+        var state = start
+        pad(message, to: 16 * size).withUnsafeBytes { bytes in
+            withUnsafeTemporaryAllocation(of: Word.self, capacity: rounds) { schedule in
+                for block in stride(from: 0, to: bytes.count, by: 16 * size) {
+                    for index in 0..<16 {
+                        schedule[index] = Word(
+                            bigEndian: bytes.loadUnaligned(fromByteOffset: block + index * size, as: Word.self))
+                    }
+                    mix(&state, schedule)
+                }
+            }
+        }
+        return [UInt8](unsafeUninitializedCapacity: state.count * size) { bytes, count in
+            let target = UnsafeMutableRawBufferPointer(bytes)
+            for (index, word) in state.enumerated() {
+                target.storeBytes(of: word.bigEndian, toByteOffset: index * size, as: Word.self)
+            }
+            count = state.count * size
+        }
+    }
+
+    /// The message, a one bit, zeros, and the length in bits in two words, up to a whole block.
+    private static func pad(_ message: [UInt8], to block: Int) -> [UInt8] {
+        let length = (message.count + 1 + block / 8 + block - 1) / block * block
+        return [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
+            _ = bytes.initialize(fromContentsOf: message)
+            bytes[message.count] = 0x80
+            bytes[(message.count + 1)...].initialize(repeating: 0)
+            UnsafeMutableRawBufferPointer(bytes).storeBytes(
+                of: (UInt64(message.count) &* 8).bigEndian, toByteOffset: length - 8, as: UInt64.self)
+            count = length
+        }
+    }
+}
