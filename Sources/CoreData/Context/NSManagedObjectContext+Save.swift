@@ -40,11 +40,11 @@ extension NSManagedObjectContext {
         try throwReadError()
         // From here on delete rules that wait for the save are applied too.
         isSaving = true
-        var ended: SaveOperation?
+        var news = SaveNews()
         // Posted last, since an observer may read, merge and save in this very context.
         defer {
             isSaving = false
-            ended?.tellRemoteChanges()
+            news.tell()
         }
         processPendingChanges()
         try throwReadError()
@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
             return
         }
         var operation = SaveOperation(self)
-        defer { ended = operation }
+        defer { news = operation.news }
         do { if coredata_is_observed() { try runObserved(&operation) } else { try operation.run() } } catch {
             if Retry.isConflict(error) { saveRecord.insert(.refused) }
             throw error

@@ -16,10 +16,8 @@ struct SaveOperation {
     var merged: Set<NSManagedObject>?
     /// The batches that some of several stores have committed; each is a transaction of its own.
     var committed: [StoreBatch] = []
-    /// The stores that have committed a batch and post a remote change after the save.
-    private var toTell: [NSPersistentStore] = []
-    /// Where looks at the files wait until the save has told what it wrote to several stores.
-    private var waiting: [WatchedStore] = []
+    /// The remote changes that are to be told after the save.
+    private(set) var news = SaveNews()
 
     /// How often `willSave` may change things before the save gives up (1.7).
     private static let passes = 1000
@@ -144,9 +142,7 @@ struct SaveOperation {
     mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
         let coordinator = context.requiredCoordinator
         let cache = coordinator.rowCache
-        if batches.count > 1, waiting.isEmpty {
-            waiting = RemoteChanges.beginSpanningSave(over: batches.map(\.store.store))
-        }
+        if batches.count > 1 { news.begin(over: batches.map(\.store.store)) }
         for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
             let ticket = cache.ticket
             let (store, outcome): (NumberedStore, CommitOutcome)
@@ -177,15 +173,9 @@ struct SaveOperation {
                 if !context.expectations.isEmpty { try checkExpectations(conflicts, store.number) }
                 return Refusal(store: store, conflicts: conflicts)
             }
-            if store.store.postsRemoteChanges { toTell.append(store.store) }
+            if store.store.postsRemoteChanges { news.stores.append(store.store) }
         }
         return nil
-    }
-
-    /// Tells those who watch the stores, once all of them have what was saved.
-    func tellRemoteChanges() {
-        for store in toTell { store.tellRemoteChange() }
-        for place in waiting { place.endSpanningSave() }
     }
 
     private func forgetAssignedKeys() {
