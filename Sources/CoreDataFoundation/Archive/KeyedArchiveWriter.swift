@@ -118,7 +118,7 @@ struct KeyedArchiveWriter {
             decimals += 1
             return append(DecimalArchive.entries(number), DecimalArchive.classes)
         case .text(let text):
-            if let known = texts[text], case .text(let same) = objects[known], same.utf8.elementsEqual(text.utf8) {
+            if let known = texts[text], case .text(let same) = objects[known], same.hasSameBytes(text) {
                 return known
             }
             texts[text] = append(.text(text))

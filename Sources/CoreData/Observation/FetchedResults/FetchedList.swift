@@ -1,5 +1,6 @@
 // The results at one moment: objects, and the sections they stand in.
 
+import CoreDataValues
 import Foundation
 
 /// A list of objects, cut into sections wherever the name changes.
@@ -11,7 +12,7 @@ final class FetchedList {
         let occurrence: Int
 
         static func == (a: Section, b: Section) -> Bool {
-            a.occurrence == b.occurrence && a.name.utf8.elementsEqual(b.name.utf8)
+            a.occurrence == b.occurrence && a.name.hasSameBytes(b.name)
         }
 
         func hash(into hasher: inout Hasher) {
@@ -40,8 +41,7 @@ final class FetchedList {
         var sections: [Section] = []
         var bounds: [Int] = []
         var seen: [Section: Int] = [:]
-        for (place, name) in names.enumerated()
-        where place == 0 || !names[place - 1].utf8.elementsEqual(name.utf8) {
+        for (place, name) in names.enumerated() where place == 0 || !names[place - 1].hasSameBytes(name) {
             let first = Section(name: name, occurrence: 0)
             sections.append(Section(name: name, occurrence: seen[first, default: 0]))
             seen[first, default: 0] += 1

@@ -20,8 +20,8 @@ package enum TextComparison {
 
     package static func isEqual(_ a: String, _ b: String, options: Options = []) -> Bool {
         if comparesByLocale(options) { return localeOrder(a, b, options) == .orderedSame }
-        if foldingOptions(options).isEmpty { return isIdentical(a, b) }
-        return isIdentical(fold(a, options: options), fold(b, options: options))
+        if foldingOptions(options).isEmpty { return a.hasSameBytes(b) }
+        return fold(a, options: options).hasSameBytes(fold(b, options: options))
     }
 
     package static func compare(_ a: String, _ b: String, options: Options = []) -> ComparisonResult {
@@ -82,11 +82,6 @@ package enum TextComparison {
             start += 1
         }
         return false
-    }
-
-    /// Equal scalar by scalar; Swift's `==` also calls composed and decomposed texts equal.
-    static func isIdentical(_ a: String, _ b: String) -> Bool {
-        a.hasSameBytes(b)
     }
 
     /// UTF-8 order, which is the order of Unicode scalars and of SQLite's BINARY collation.
