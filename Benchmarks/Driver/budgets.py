@@ -6,9 +6,10 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from contenders import BUILD, BY_NAME, PACKAGE, TASKS, WORK, Digests, Runs, Stop
-from contenders import base_of, build, require_tools, run_tool, unit_count
+from contenders import base_of, build, place, require_tools, run_tool, unit_count
 
 ROWS = 10_000
 BUDGETS = PACKAGE / "Budgets"
@@ -52,7 +53,7 @@ class Counter:
 
     def callgrind(self, contender, task, runs=None):
         """Runs a program under callgrind and answers its output file."""
-        output = WORK / f"callgrind-{os.getpid():08}.out"
+        output = WORK / f"callgrind-{place()}.out"
         output.unlink(missing_ok=True)
         command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
         if runs:
@@ -88,8 +89,8 @@ class Counter:
 def check_yardstick(counter):
     """Plain C must cost what it always cost, or the ratios mean nothing."""
     runs = Runs(ROWS, {"YARDSTICK_AUTO_VACUUM": "0"})
-    for task, expected in YARDSTICK.items():
-        counted = counter.instructions(PLAIN_C, task, runs)
+    costs = side_by_side(YARDSTICK, lambda task: counter.instructions(PLAIN_C, task, runs))
+    for (task, expected), counted in zip(YARDSTICK.items(), costs):
         drift = counted / expected - 1
         print(
             f"yardstick     {task:17} {counted:12.1f} instructions, expected {expected} ({drift:+.1%})", flush=True)
@@ -188,7 +189,7 @@ def scaled(task, rows, environment=None):
 
 def callgrind_once(task, rows, environment=None):
     """What callgrind writes of one repetition of ours."""
-    output = WORK / f"callgrind-{os.getpid():08}.out"
+    output = WORK / f"callgrind-{place()}.out"
     command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
     Runs(rows, environment).run_once(OURS, task, command)
     text = output.read_text()
@@ -203,21 +204,29 @@ def total(text, task):
     return int(totals[1])
 
 
+def side_by_side(items, work):
+    """What `work` makes of each, in their order. Counts do not depend on what else the machine does."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, items))
+
+
 def count(counter, tasks):
     counts = {"instructions": {}, "statements": {}, "allocations": {}, "memory": {}}
-    for task in tasks:
-        if task == "memory":
-            counts["memory"][task] = {"swift": counter.memory(STRUCTS), OURS.name: counter.memory(OURS)}
-            continue
-        for kind in ("instructions", "statements", "allocations"):
-            counts[kind][task] = {base_of(task).name: None, OURS.name: None}
-        for contender in (base_of(task), OURS):
-            if contender.has(task):
-                statements, allocations = counter.calls(contender, task)
-                counts["statements"][task][contender.name] = statements
-                counts["allocations"][task][contender.name] = allocations
-                counts["instructions"][task][contender.name] = counter.instructions(contender, task)
-        print(f"counted {task}", file=sys.stderr, flush=True)
+    for task, counted in zip(tasks, side_by_side(tasks, lambda task: count_task(counter, task))):
+        for kind, figures in counted.items():
+            counts[kind][task] = figures
+    return counts
+
+
+def count_task(counter, task):
+    if task == "memory":
+        return {"memory": {"swift": counter.memory(STRUCTS), OURS.name: counter.memory(OURS)}}
+    counts = {kind: {base_of(task).name: None, OURS.name: None} for kind in ("instructions", "statements", "allocations")}
+    for contender in (base_of(task), OURS):
+        if contender.has(task):
+            counts["statements"][contender.name], counts["allocations"][contender.name] = counter.calls(contender, task)
+            counts["instructions"][contender.name] = counter.instructions(contender, task)
+    print(f"counted {task}", file=sys.stderr, flush=True)
     return counts
 
 
@@ -318,9 +327,12 @@ def main():
         write_json(options.json, counts)
     if options.update:
         update(counts)
-    failures = compare(counts) + check_typed()
+    failures = compare(counts)
+    checks = [check_typed]
     if set(SCALE_TASKS) <= set(options.tasks):
-        failures += check_scale() + check_chain() + check_encode()
+        checks += [check_scale, check_chain, check_encode]
+    for found in side_by_side(checks, lambda check: check()):
+        failures += found
     if failures:
         raise Stop("budgets are exceeded:\n" + "\n".join(failures))
 

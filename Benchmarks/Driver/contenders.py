@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -191,12 +192,22 @@ def build(contenders, counters=False):
             "building the counters")
 
 
+# Held while files are made that all counts share.
+SHARING = threading.Lock()
+
+
+def place():
+    """Part of the names of a count's files: counts are made side by side. Always as long, as paths are a part of what is counted."""
+    return f"{os.getpid():08}-{threading.get_native_id():08}"
+
+
 def without_debug_information(program):
     """A copy for valgrind, which stumbles over Swift's DWARF 5. The name stays: classes are looked up by it."""
     copy = BUILD / "stripped" / program.name
-    if not copy.exists() or copy.stat().st_mtime < program.stat().st_mtime:
-        copy.parent.mkdir(exist_ok=True)
-        run_tool(["strip", "--strip-debug", "-o", copy, program], "removing debug information")
+    with SHARING:
+        if not copy.exists() or copy.stat().st_mtime < program.stat().st_mtime:
+            copy.parent.mkdir(exist_ok=True)
+            run_tool(["strip", "--strip-debug", "-o", copy, program], "removing debug information")
     return copy
 
 
@@ -221,9 +232,13 @@ class Runs:
         self.rows = rows
         self.environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1", **(environment or {})}
         self.tag = "-".join((environment or {}).values())
-        self.seeds = {}
+        self.seeds, self.seeding = {}, threading.Lock()
 
     def seed(self, layout, rows):
+        with self.seeding:
+            return self.seeded(layout, rows)
+
+    def seeded(self, layout, rows):
         if (layout, rows) not in self.seeds:
             path = WORK / f"seed-{layout}-{rows}{self.tag}.sqlite"
             remove_database(path)
@@ -255,7 +270,7 @@ class Runs:
         rows = rows_of(task, self.rows)
         count = 1 + (1 if task in WRITING else repetitions)
         numbers = range(count) if task in WRITING or task in UNSEEDED else [0] * count
-        paths = [WORK / f"run-{os.getpid():08}-{number}.sqlite" for number in numbers]
+        paths = [WORK / f"run-{place()}-{number}.sqlite" for number in numbers]
         for path in dict.fromkeys(paths):
             remove_database(path)
             if task not in UNSEEDED:
@@ -271,7 +286,7 @@ class Runs:
 
     def run_once(self, contender, task, prefix):
         """One repetition on exactly `rows`, without warming up, its result unchecked."""
-        path = WORK / f"run-{os.getpid():08}.sqlite"
+        path = WORK / f"run-{place()}.sqlite"
         remove_database(path)
         shutil.copyfile(self.seed(contender.layout, self.rows), path)
         try:

@@ -29,13 +29,15 @@ package struct ModelClasses {
         self.model = model
         planner = ClassPlanner(schema: schema, options: options)
         plans = try planner.plans()
-        let (planner, plans) = (planner, plans)
-        types = TypeNames(
-            taken: Set(schema.entities.map(planner.type)).subtracting(["NSManagedObject"])
-                .union(
-                    plans.flatMap {
-                        $0.attributes.map(\.name) + $0.relationships.map(\.name) + $0.fetchedProperties.map(\.name)
-                    }))
+        var taken = Set<String>()
+        for entity in schema.entities { taken.insert(planner.type(of: entity)) }
+        taken.remove("NSManagedObject")
+        for plan in plans {
+            taken.formUnion(plan.attributes.map(\.name))
+            taken.formUnion(plan.relationships.map(\.name))
+            taken.formUnion(plan.fetchedProperties.map(\.name))
+        }
+        types = TypeNames(taken: taken)
     }
 
     /// Reads the model at a URL, and the options beside it.

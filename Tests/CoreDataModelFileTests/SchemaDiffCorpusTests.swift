@@ -67,8 +67,8 @@ struct SchemaDiffCorpusTests {
         guard Corpus.isPresent else { return }
         let package = try ModelPackage(at: Corpus.root.appendingPathComponent("models/" + path))
         var reads: [Int] = []
-        // Every third, for its time.
-        for (place, (name, schema)) in Self.schemas(package).enumerated() where place.isMultiple(of: 3) {
+        // Every sixth, for its time.
+        for (place, (name, schema)) in Self.schemas(package).enumerated() where place.isMultiple(of: 6) {
             var search = VersionSearch(package, recorded: schema.versionHashes)
             let answer = search.run()
             let found = try #require(answer, "\(name)")
@@ -77,6 +77,6 @@ struct SchemaDiffCorpusTests {
             reads.append(search.readCount)
         }
         print("\(package.versions.count) versions of \(package.name), models read for each: \(reads.sorted())")
-        #expect(reads.count > 8 && reads.allSatisfy { $0 <= 6 })
+        #expect(reads.count > 4 && reads.allSatisfy { $0 <= 6 })
     }
 }

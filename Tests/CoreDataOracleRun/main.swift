@@ -1,4 +1,5 @@
-// The oracle as a program: `CoreDataOracleRun SEQUENCES STORE-TYPE…`. Exit status 1 when a sequence failed or a kind is rare.
+// The oracle as a program: `CoreDataOracleRun SEQUENCES STORE-TYPE…`, of three contexts and of one with undo. Exit status 1 when a
+// sequence failed or a kind is rare.
 // One walk of two threads follows for each hundred sequences. `ORACLE_FIRST_SEED=20001` looks at other ones than every run does;
 // `ORACLE_PUSHES=1000` sets the number of walks.
 
@@ -14,19 +15,21 @@ let first = ProcessInfo.processInfo.environment["ORACLE_FIRST_SEED"].flatMap(UIn
 let walks = ProcessInfo.processInfo.environment["ORACLE_PUSHES"].flatMap(UInt64.init) ?? count / 100
 var isSound = true
 for type in arguments.dropFirst() {
-    let start = Date()
-    let report = try Oracle.searchThree(type, seeds: first...first + count - 1)
-    let total = report.counts.values.reduce(0, +)
-    let seconds = Int(Date().timeIntervalSince(start).rounded())
-    print("\(type): \(count) sequences, \(total) moves in \(seconds) s; \(report.summary)")
-    if let failure = report.failure {
-        print(failure)
-        isSound = false
-    }
-    // A kind that hardly occurs shows nothing.
-    for (name, times) in report.counts where times * 100 < total {
-        print("\(name) is less than 1 % of all moves")
-        isSound = false
+    for (contexts, search) in [("three contexts", Oracle.searchThree), ("one context", Oracle.searchOne)] {
+        let start = Date()
+        let report = try search(type, first...first + count - 1)
+        let total = report.counts.values.reduce(0, +)
+        let seconds = Int(Date().timeIntervalSince(start).rounded())
+        print("\(type), \(contexts): \(count) sequences, \(total) moves in \(seconds) s; \(report.summary)")
+        if let failure = report.failure {
+            print(failure)
+            isSound = false
+        }
+        // A kind that hardly occurs shows nothing.
+        for (name, times) in report.counts where times * 100 < total {
+            print("\(name) is less than 1 % of all moves")
+            isSound = false
+        }
     }
     if PushWalk.types.contains(type), walks > 0 {
         let start = Date()

@@ -140,9 +140,10 @@ struct BinaryPropertyListReader {
 
     private mutating func wide(_ start: Int, _ length: Int) throws(ArchiveError) -> String {
         let units = Array(try take(start, 2 * length))
-        return String(
-            decoding: stride(from: 0, to: units.count, by: 2).map { UInt16(units[$0]) << 8 | UInt16(units[$0 + 1]) },
-            as: UTF16.self)
+        let codes = stride(from: 0, to: units.count, by: 2).map { place -> UInt16 in
+            UInt16(units[place]) << 8 | UInt16(units[place + 1])
+        }
+        return String(decoding: codes, as: UTF16.self)
     }
 
     /// Lists the parts of a container; answers where they begin.

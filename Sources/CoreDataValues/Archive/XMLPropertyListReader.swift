@@ -146,9 +146,11 @@ struct XMLPropertyListReader {
         else { return nil }
         // Days of the Gregorian calendar, of years that begin in March.
         let shifted = month > 2 ? year : year - 1
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + date - 1
-        let days = 365 * shifted + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear
-        return Double(((days - 730_791) * 24 + hour) * 60 + minute) * 60 + Double(second)
+        let monthOfYear = month > 2 ? month - 3 : month + 9
+        let leapDays = shifted / 4 - shifted / 100 + shifted / 400
+        let days: Int = 365 * shifted + leapDays + (153 * monthOfYear + 2) / 5 + date - 1
+        let hours: Int = (days - 730_791) * 24 + hour
+        return Double(hours * 60 + minute) * 60 + Double(second)
     }
 
     private static func number(_ digits: Substring.UTF8View) -> Int? {

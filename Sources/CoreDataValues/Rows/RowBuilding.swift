@@ -64,7 +64,7 @@ extension RowChunk {
         case (.data, .data(let data)), (.externalData, .data(let data)), (.transformable, .data(let data)):
             return data.withUnsafeBytes { store($0) }
         case (.uuid, .uuid(let uuid)): return withUnsafeBytes(of: uuid.uuid) { store($0) }
-        case (_, _):
+        default:
             throw StoreError(134060, "The value \(value) was given for slot \(slot), whose kind is \(kind).")
         }
     }

@@ -55,11 +55,11 @@ import Testing
         }
         let printed = try? NSPredicate(parsing: "\(predicate)")
         var answers: Set<Bool> = []
-        for _ in 0..<24 {
+        for round in 0..<24 {
             let dictionary = subjects.dictionary()
             let answer = predicate.evaluate(with: dictionary)
             answers.insert(answer)
-            guard !subjects.isRandom else { continue }
+            guard !subjects.isRandom, round < 8 else { continue }
             #expect(negated.evaluate(with: dictionary) == !answer, "\(text)")
             if let printed {
                 #expect(printed.evaluate(with: dictionary) == answer, "\(text), as \(predicate), of \(dictionary)")

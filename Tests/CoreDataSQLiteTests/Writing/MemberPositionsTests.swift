@@ -84,7 +84,8 @@ struct MemberPositionsTests {
     @Test("A gap without room takes in few neighbours, not the list")
     func spreadAnew() {
         var held: [Int64?] = (1...1000).map { Int64($0) * 1024 }
-        held.replaceSubrange(500..<501, with: [500 * 1024 + 1, nil, 500 * 1024 + 2])
+        let place: Int64 = 500 * 1024
+        held.replaceSubrange(500..<501, with: [place + 1, nil, place + 2])
         let changed = MemberPositions(held: held).changed
         #expect(changed.count <= 8 && changed.allSatisfy { (490..<510).contains($0) }, "\(changed)")
     }

@@ -120,7 +120,7 @@ struct CopyKillTests {
         let (old, new) = try pair()
         let target = folder.file("target.sqlite")
         let calls = try VictimProcess.calls(of: call, in: "exchange", target, log: folder.file("calls"))
-        for number in max(1, calls - 60)...max(calls, 1) {
+        for number in max(1, calls - 25)...max(calls, 1) {
             remove("target")
             try copy("kept", to: "target")
             let run = try VictimProcess.run("exchange", target, .init(call: call, effect: effect, number: number))

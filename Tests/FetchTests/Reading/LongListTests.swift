@@ -103,7 +103,10 @@ import Testing
                 #expect(found > 0 && found < 11)
             }
         }
-        let mixed: [Any] = (0..<length).map { $0 % 2 == 0 ? Double($0) / 3 : Int64($0) as Any }
+        let mixed = (0..<length).map { place -> Any in
+            if place.isMultiple(of: 2) { return Double(place) / 3 }
+            return Int64(place)
+        }
         #expect(try count(stored, "real IN %@", mixed) == count(memory, "real IN %@", mixed))
         #expect(statements.longest < 4_000)
         withExtendedLifetime(others) {}

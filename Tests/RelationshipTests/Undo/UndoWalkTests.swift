@@ -67,7 +67,7 @@ import Testing
     private let environment = ProcessInfo.processInfo.environment
     private var seeds: Range<UInt64> {
         let first = environment["WALK_FIRST"].flatMap { UInt64($0) } ?? 0
-        return first..<first + (environment["WALK_COUNT"].flatMap { UInt64($0) } ?? 40)
+        return first..<first + (environment["WALK_COUNT"].flatMap { UInt64($0) } ?? 20)
     }
     private var steps: Int { environment["WALK_STEPS"].flatMap { Int($0) } ?? 20 }
 }

@@ -8,7 +8,7 @@ import Testing
     /// `Scripts/agreement` asks 50,000 and more in a release build.
     @Test(
         "A predicate finds the same rows in every store, whatever is unsaved, and is true of just these objects",
-        arguments: 1...8 as ClosedRange<UInt64>)
+        arguments: 1...3 as ClosedRange<UInt64>)
     func agree(_ seed: UInt64) throws {
         var agreement = try Agreement(seed: seed)
         try agreement.ask(250)

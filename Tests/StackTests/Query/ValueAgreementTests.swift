@@ -114,7 +114,7 @@ private struct RandomProjection {
     /// More of the store that decides most itself; the file stores answer from memory.
     static let runs = StoreMaker.all.filter { [NSSQLiteStoreType, BoxStore.type, ShelfStore.type].contains($0.type) }
         .flatMap { maker in
-            (1...(maker.type == NSSQLiteStoreType ? 8 : 1)).map { Run(maker: maker, seed: $0) }
+            (1...(maker.type == NSSQLiteStoreType ? 4 : 1)).map { Run(maker: maker, seed: $0) }
         }
 
     @Test("Random projections come out as in memory", arguments: runs)

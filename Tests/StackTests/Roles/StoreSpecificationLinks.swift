@@ -185,8 +185,8 @@ import Testing
     @Test("Values come back to the bit, whatever their kind holds", arguments: StoreMaker.all)
     func values(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
-        for (slot, value) in Self.extremes {
-            let key = try subject.insert("Item", [[slot: value]])[0]
+        let keys = try subject.insert("Item", Self.extremes.map { [$0: $1] })
+        for ((slot, value), key) in zip(Self.extremes, keys) {
             let found = try subject.row(key)?.values ?? [:]
             let same = found.count == 1 && found[slot]?.isIdentical(to: value) == true
             #expect(same, "\(slot): \(String("\(value)".prefix(80))) → \(String("\(found)".prefix(80)))")
