@@ -1,30 +1,10 @@
 // What becomes of the elements of composite attributes.
 
 extension PlainMigration {
-    /// The name that the property had; an element of a composite attribute has a path, each step of which may have been renamed.
+    /// The name that the property had; an element of a composite attribute has a path.
     func formerPath(of slot: Slot, _ origins: [String: DeclaredProperty]) -> String? {
         guard let root = slot.composite else { return origins[slot.name]?.name }
-        guard let origin = origins[root] else { return nil }
-        var former = pairs.source.entity(named: origin.entity)?.draft.attributes.first { $0.name == origin.name }
-        var later = pairs.destination[slot.owner].draft.attributes.first { $0.name == root }
-        var path = origin.name
-        for name in slot.name.split(separator: ".").dropFirst() {
-            let (from, to) = (elements(of: former, pairs.source), elements(of: later, pairs.destination))
-            guard let place = to.firstIndex(where: { $0.name == name }),
-                let match = SchemaPairs.pair(from.map(Self.named), to.map(Self.named))[place]
-            else { return nil }
-            (former, later) = (from[match], to[place])
-            path += "." + from[match].name
-        }
-        return path
-    }
-
-    private func elements(of attribute: Attribute?, _ schema: Schema) -> [Attribute] {
-        schema.composites.first { $0.name == attribute?.compositeName }?.attributes ?? []
-    }
-
-    private static func named(_ element: Attribute) -> SchemaPairs.Named {
-        SchemaPairs.Named(name: element.name, identifier: element.renamingIdentifier, kind: .attribute)
+        return origins[root].flatMap { pairs.sourcePath(of: slot, in: root, from: $0) }
     }
 
     /// The composite attribute of the earlier entity that the slot's own one was; nil for a slot that is no element, or of a new one.

@@ -53,6 +53,34 @@ import Testing
         #expect(found == ["xx=1.5 y=why zone=[\"number\": \"c\"]", "nil"])
     }
 
+    @Test(
+        "What a removed element holds is lost, and the plan says how much; what a renamed one holds is not",
+        arguments: types)
+    func removed(_ type: String) throws {
+        let area = "<attribute name=\"area\" optional=\"YES\" attributeType=\"Composite\" composite=\"Area\"/>"
+        let versions = try Versions(
+            model(element("x", "Double") + element("y") + area, inner: element("code") + element("street")),
+            model(element("xx", "Double", "optional=\"YES\" elementID=\"x\"") + area, inner: element("code")))
+        try versions.open(1, type) { context in
+            for place: [String: Any] in [
+                ["x": 1.5, "y": "a", "area": ["code": "c"]], ["y": "b", "area": ["street": "s"]], ["x": 2.5],
+            ] {
+                context.make("Item", ["place": place])
+            }
+            try context.save()
+        }
+        let plan = try NSPersistentStoreCoordinator(managedObjectModel: versions.model(1)).migrationPlan(
+            at: versions.store, toVersionsOf: versions.url, type: .init(rawValue: type))
+        #expect(
+            plan.lost == [
+                .init(entity: "Item", property: "place.area.street", rows: 1),
+                .init(entity: "Item", property: "place.y", rows: 2),
+            ])
+        #expect(try plan.rehearse() == [])
+        try plan.run()
+        #expect(try versions.open(2, type) { try $0.all("Item").count } == 3)
+    }
+
     @Test("A new element has its default in every row", arguments: types)
     func added(_ type: String) throws {
         let (x, y) = (element("x", "Double"), element("y"))

@@ -119,6 +119,15 @@ struct MigrationForecast {
                 losses.append(
                     .init(entity: entity.name, property: name, rows: try self.count(entity.name, where: condition)))
             }
+            for slot in entity.slots {
+                guard let attribute = slot.composite, fates.goesOn(entity.name, attribute),
+                    !fates.goesOn(entity.name, slot.name),
+                    condition(attribute, of: entity) != nil
+                else { continue }
+                let filled = NSPredicate(format: "%K != nil", slot.name)
+                losses.append(
+                    .init(entity: entity.name, property: slot.name, rows: try self.count(entity.name, where: filled)))
+            }
         }
         return losses.filter { $0.rows > 0 }
     }

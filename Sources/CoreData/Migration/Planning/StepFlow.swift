@@ -14,7 +14,8 @@ struct StepFlow {
     }
     /// For each former entity what its objects become.
     private(set) var entities: [String: Set<String>] = [:]
-    /// For each former entity and property what has something of its values afterwards.
+    /// For each former entity and property what has something of its values afterwards. Elements of composites stand beside them under
+    /// their paths.
     private(set) var properties: [String: [String: Set<Target>]] = [:]
 
     /// What the two models tell.
@@ -24,6 +25,9 @@ struct StepFlow {
             entities[former.name, default: []].insert(later.name)
             for (name, property) in pairs.sourceProperties(of: later) {
                 add(property.name, of: former.name, Target(entity: later.name, property: name))
+            }
+            for (path, source) in pairs.sourceElements(of: later) {
+                add(source, of: former.name, Target(entity: later.name, property: path))
             }
         }
     }
@@ -45,6 +49,21 @@ struct StepFlow {
                         add(property, of: former.name, Target(entity: later.name, property: name))
                     }
                 }
+                addElements(of: former, to)
+            }
+        }
+    }
+
+    /// A mapping takes composites whole: an element goes where its composite goes, if that has one of its name or is none.
+    private mutating func addElements(of former: Entity, _ to: Schema) {
+        for slot in former.slots {
+            guard let attribute = slot.composite else { continue }
+            let path = slot.name.dropFirst(attribute.count)
+            for target in properties[former.name]?[attribute] ?? [] {
+                guard let later = to.entity(named: target.entity) else { continue }
+                let name = later.composites[target.property] == nil ? target.property : target.property + path
+                guard name == target.property || later.slots.contains(where: { $0.name == name }) else { continue }
+                add(slot.name, of: former.name, Target(entity: target.entity, property: name))
             }
         }
     }
