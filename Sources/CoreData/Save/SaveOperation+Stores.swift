@@ -45,6 +45,7 @@ extension SaveOperation {
         context.lastEvent = nil
         for object in event.inserted + event.updated + event.deleted { object.didSave() }
         if !event.isEmpty { context.post(ContextNotice.didSave, event.savedInfo(of: context)) }
+        if context.followers != nil, !event.inserted.isEmpty { context.tellFollowersOfPermanentIDs() }
     }
 
     private func acceptCommitted(_ object: NSManagedObject, _ store: UInt16, _ written: WrittenRow) {

@@ -230,6 +230,7 @@ struct SaveOperation {
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }
         context.post(ContextNotice.didSave, event.savedInfo(of: context))
+        if context.followers != nil, !event.inserted.isEmpty { context.tellFollowersOfPermanentIDs() }
         context.tellRelatives(of: event)
     }
 

@@ -227,6 +227,31 @@ import Testing
         #expect(shelves.controller.sectionIndexTitles == ["-A"], "The delegate names the sections, B not at all.")
     }
 
+    @Test("A save that gives permanent IDs tells the snapshot anew, once, and a save of known objects does not")
+    func permanentIDs() throws {
+        let shelves = try Shelves(NSSQLiteStoreType)
+        try shelves.lookUp()
+        let delegate = Snapshots()
+        shelves.controller.delegate = delegate
+        try shelves.controller.performFetch()
+        let context = shelves.controller.managedObjectContext
+        let first = shelves.controller.object(at: IndexPath(item: 0, section: 0))
+        let new = NSManagedObject(entity: first.entity, insertInto: context)
+        for key in first.entity.attributesByName.keys { new.setValue(first.value(forKey: key), forKey: key) }
+        context.processPendingChanges()
+        #expect(delegate.calls == 2 && delegate.last?.itemIdentifiers.contains(new.objectID) == true)
+        #expect(new.objectID.isTemporaryID)
+        try context.save()
+        #expect(delegate.calls == 3 && delegate.last == shelves.controller.snapshot)
+        #expect(delegate.last?.itemIdentifiers.contains { $0.isTemporaryID } == false)
+        first.setValue(first.value(forKey: "name"), forKey: "name")
+        try context.save()
+        #expect(delegate.last?.itemIdentifiers == shelves.controller.snapshot.itemIdentifiers)
+        let calls = delegate.calls
+        try context.save()
+        #expect(delegate.calls == calls)
+    }
+
     @Test("A sequence tells each event to a reader elsewhere, and ends with the controller")
     func sequence() async throws {
         var shelves: Shelves? = try Shelves(NSSQLiteStoreType)

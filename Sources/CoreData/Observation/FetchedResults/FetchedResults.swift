@@ -20,6 +20,8 @@ final class FetchedResults {
     private(set) var list: FetchedList?
     private var plan: FetchedPlan?
     private var isTelling = false
+    /// The last snapshot that the delegate was told, if it has temporary IDs.
+    private var earlySnapshot: FetchedResultsSnapshot?
     /// What changed while the delegate was told.
     private var waiting: [NSManagedObject] = []
 
@@ -84,6 +86,14 @@ final class FetchedResults {
         tell(FetchedDifference(from: old, to: now, touched: [], isWhole: true), from: old, to: now)
         isTelling = false
         accept([])
+    }
+
+    /// Takes in that a save gave permanent IDs: a delegate that knows results by temporary ones is told the snapshot anew.
+    func acceptPermanentIDs() {
+        guard let earlySnapshot, let list, let delegate, let controller, !isTelling,
+            FetchedResultsSnapshot(list).itemIdentifiers != earlySnapshot.itemIdentifiers
+        else { return }
+        tellSnapshot(list, reloaded: [], delegate, controller.erased)
     }
 
     private func follow(_ touched: [NSManagedObject], _ plan: FetchedPlan) {
@@ -155,7 +165,9 @@ final class FetchedResults {
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>
     ) -> Bool {
         guard !lacking.contains(.snapshot) else { return false }
-        delegate.controller(controller, didChangeContentWith: FetchedResultsSnapshot(list, reloaded: reloaded))
+        let snapshot = FetchedResultsSnapshot(list, reloaded: reloaded)
+        earlySnapshot = snapshot.itemIdentifiers.contains(where: \.isTemporaryID) ? snapshot : nil
+        delegate.controller(controller, didChangeContentWith: snapshot)
         return !lacking.contains(.snapshot)
     }
 

@@ -27,6 +27,10 @@ extension NSManagedObjectContext {
         for results in followers?.each ?? [] { results.accept(objects) }
     }
 
+    @inline(never) final func tellFollowersOfPermanentIDs() {
+        for results in followers?.each ?? [] { results.acceptPermanentIDs() }
+    }
+
     @inline(never) final func tellFollowersOfReset() {
         for results in followers?.each ?? [] { results.acceptReset() }
     }
