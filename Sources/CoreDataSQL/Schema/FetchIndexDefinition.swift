@@ -18,11 +18,14 @@ struct FetchIndexDefinition {
     func statements() throws -> [String] {
         let elements = index.elements.filter { !isToMany($0) }
         if elements.isEmpty { return [] }
-        let columns = try elements.map(column)
-        if elements.contains(where: \.isRTree) { return try tree(elements, columns) }
+        if elements.contains(where: \.isRTree) { return try tree(elements, elements.map(column)) }
         let dialect = map.dialect
-        let parts = zip(columns, elements).map {
-            dialect.indexed(dialect.defined($0.name), $0.kind, isAscending: $1.isAscending)
+        let parts = try elements.map { element in
+            if let name = rowColumn(element) {
+                return dialect.indexed(dialect.defined(name), .int, isAscending: element.isAscending)
+            }
+            let column = try column(element)
+            return dialect.indexed(dialect.defined(column.name), column.kind, isAscending: element.isAscending)
         }
         return [
             "CREATE INDEX \(dialect.defined(name)) ON \(dialect.defined(table.name)) "
@@ -33,6 +36,16 @@ struct FetchIndexDefinition {
     private func isToMany(_ element: FetchIndex.Element) -> Bool {
         guard let name = element.property, case .toMany? = entity.places[name] else { return false }
         return true
+    }
+
+    /// The column that every table has for an element of all objects: the object itself, and its entity.
+    private func rowColumn(_ element: FetchIndex.Element) -> String? {
+        guard let name = element.property ?? element.expression, entity.places[name] == nil else { return nil }
+        switch name {
+        case "SELF", "self", "objectID": return "Z_PK"
+        case "entity": return "Z_ENT"
+        default: return nil
+        }
     }
 
     private func column(_ element: FetchIndex.Element) throws -> Column {

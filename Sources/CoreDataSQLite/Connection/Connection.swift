@@ -110,6 +110,11 @@ final class Connection: @unchecked Sendable {
         return count == "0" ? "the SQLite of this system is built without R-trees" : nil
     }
 
+    /// Whether the file has R-trees, of its model's or of an earlier one's.
+    func hasRTrees() throws -> Bool {
+        try run("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_RT_*'") != "0"
+    }
+
     /// Lets triggers write to R-trees, which SQLite (3.40 at least) takes for unsafe. Our own functions stay out of their reach: all
     /// but the innocuous ones are DIRECTONLY.
     func trustsTriggers() { _ = coredata_sqlite_trusted_schema(handle, 1) }

@@ -290,6 +290,15 @@ final class Statement {
         }
     }
 
+    /// Whether a column holds a text that begins with this one.
+    func begins(with text: StaticString, at column: Int) -> Bool {
+        guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return false }
+        return text.withUTF8Buffer {
+            Int(sqlite3_column_bytes(handle, Int32(column))) >= $0.count
+                && $0.elementsEqual(UnsafeBufferPointer(start: bytes, count: $0.count))
+        }
+    }
+
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
     func text(_ column: Int) -> String? {

@@ -43,7 +43,7 @@ extension SQLiteStore: StoreMigrator, StoreCleaner {
             if let missing = try connection.missingRTrees(of: migration.target) {
                 _ = try Definitions(migration.target).statements(withoutSpatial: missing)
             }
-            if migration.hasRTrees { connection.trustsTriggers() }
+            if try migration.hasRTrees || connection.hasRTrees() { connection.trustsTriggers() }
             gone = try migration.perform(
                 connection, recordsHistory: historyWriter != nil, defers: options.defersCleanup, note: note)
         }

@@ -43,13 +43,15 @@ struct StoreOpener {
             // A refusal closes the connection: a log that it found stays as it is, one that it made goes.
             if hasLog { connection.checkpointsOnClose(false) }
             try pragmas.check(connection)
-            let (content, joins) = try content(connection)
+            let (content, joins, rTrees) = try content(connection)
             let records = options.recordsHistory || options.isMigrating && content == .history
             if content == .history, !records, !options.isReadOnly { return try openClosed() }
             // Of a store that is made here nobody else knows yet, and making it changes the schema again and again.
             connection.modelWatch.expectsNoHistory = content == .store && recordsNothing
             let metadata = try settle(try inspect(connection, content), connection, pragmas)
-            let fitting = try withItsRTrees(fittingPlan(content == .none ? nil : joins, connection), connection)
+            var fitting = try fittingPlan(content == .none ? nil : joins, connection)
+            if content != .none, !map.rTrees.isEmpty { fitting = try fitting.plan(rTrees: rTrees) }
+            let hasRTrees = !map.rTrees.isEmpty || !rTrees.isEmpty
             try pragmas.configure(connection)
             let writer =
                 records && !options.isReadOnly
@@ -57,10 +59,11 @@ struct StoreOpener {
             if options.recordsHistory { try writer?.prepare(connection) }
             try connection.limitsLog()
             connection.checkpointsOnClose(true)
-            if connection.isMemory { try prepareWriter(connection) }
+            if connection.isMemory { try prepareWriter(connection, hasRTrees: hasRTrees) }
             connection.modelWatch.expect(metadata.versionHashes)
             connection.modelWatch.expectsNoHistory = recordsNothing
-            let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas, metadata))
+            let pool = Pool(
+                first: connection, counter: counter, further: further(readerAccess, pragmas, metadata, hasRTrees))
             let isRecorded = records && (content == .history || writer != nil)
             return OpenedStore(
                 pool: pool, plan: fitting, metadata: metadata, options: options,
@@ -72,9 +75,9 @@ struct StoreOpener {
         }
     }
 
-    private func further(_ readerAccess: Connection.Access, _ pragmas: Pragmas, _ metadata: StoreMetadata)
-        -> Pool.Further
-    {
+    private func further(
+        _ readerAccess: Connection.Access, _ pragmas: Pragmas, _ metadata: StoreMetadata, _ hasRTrees: Bool
+    ) -> Pool.Further {
         Pool.Further(
             reader: {
                 let reader = try connection(readerAccess)
@@ -89,14 +92,17 @@ struct StoreOpener {
                 try writer.require(plan, metadata, recordsNothing: recordsNothing)
                 return writer
             },
-            prepareWriter: prepareWriter)
+            prepareWriter: { try prepareWriter($0, hasRTrees: hasRTrees) })
     }
 
     /// What only a connection that writes needs: the functions that triggers call, and the length of its log.
-    private func prepareWriter(_ connection: Connection) throws {
+    ///
+    /// - Parameter hasRTrees: whether the file or the model has some. A model may have lost an index whose triggers the file still has: no
+    ///   hash tells.
+    private func prepareWriter(_ connection: Connection, hasRTrees: Bool) throws {
         DerivedFunctions.register(on: connection.handle, touched: connection.touched)
         if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
-        if !map.rTrees.isEmpty { connection.trustsTriggers() }
+        if hasRTrees { connection.trustsTriggers() }
         connection.watchesLog()
     }
 
@@ -132,22 +138,23 @@ struct StoreOpener {
     /// What a file holds: no tables, others' tables, a store, or a store with a history.
     private enum Content { case none, other, store, history }
 
-    /// Whether there are tables, Z_METADATA and a history's among them, and how join tables are defined if the model needs some, in
-    /// one statement. It only lists: SQLite takes longer to compile what counts and compares than to answer it.
-    private func content(_ connection: Connection) throws -> (Content, joins: String?) {
+    /// Whether there are tables, Z_METADATA and a history's among them, how join tables are defined if the model needs some, and the names
+    /// of R-trees, in one statement. It only lists: SQLite takes longer to compile what counts and compares than to answer it.
+    private func content(_ connection: Connection) throws -> (Content, joins: String?, rTrees: Set<String>) {
         let definition = map.joins.isEmpty ? "" : ", \(SQLiteDialect.joinDefinition)"
         let statement = try Statement(
             "SELECT name\(definition) FROM sqlite_master WHERE type = 'table'", on: connection)
         defer { statement.finish() }
-        var (content, hasMetadata, joins) = (Content.none, false, [String]())
+        var (content, hasMetadata, joins, rTrees) = (Content.none, false, [String](), Set<String>())
         while try statement.step() {
             if content == .none { content = .store }
             if statement.holds("Z_METADATA", at: 0) { hasMetadata = true }
             if statement.holds("ATRANSACTION", at: 0) { content = .history }
             if !map.joins.isEmpty, let join = statement.text(1) { joins.append(join) }
+            if statement.begins(with: "Z_RT_", at: 0), let tree = statement.text(0) { rTrees.insert(tree) }
         }
         if content != .none, !hasMetadata { content = .other }
-        return (content, map.joins.isEmpty ? nil : joins.joined(separator: "\n"))
+        return (content, map.joins.isEmpty ? nil : joins.joined(separator: "\n"), rTrees)
     }
 
     /// The plan for the names that the file gives its join tables.
@@ -159,14 +166,6 @@ struct StoreOpener {
             try joins
             ?? connection.run("SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
         return try setup(connection).fittingPlan(definitions ?? "")
-    }
-
-    /// The plan for the R-trees that the file has.
-    private func withItsRTrees(_ plan: StorePlan, _ connection: Connection) throws -> StorePlan {
-        if map.rTrees.isEmpty { return plan }
-        let names = try connection.run(
-            "SELECT group_concat(name, char(10)) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_RT_*'")
-        return try plan.plan(rTrees: Set((names ?? "").split(separator: "\n").map(String.init)))
     }
 
     private func setup(_ connection: Connection) -> StoreSetup {

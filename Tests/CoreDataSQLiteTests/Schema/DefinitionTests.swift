@@ -154,6 +154,18 @@ struct DefinitionTests {
             ])
     }
 
+    @Test("The object itself and its entity may be elements, as Core Data's files have them")
+    func rowElements() throws {
+        let elements: [FetchIndex.Element] = [
+            .init(property: nil, expression: "entity"), .init(property: "title"),
+            .init(property: nil, expression: "SELF", isAscending: false),
+        ]
+        #expect(
+            try statements(elements, nil) == [
+                "CREATE INDEX Z_Pin_i ON ZPIN (Z_ENT COLLATE BINARY ASC, ZTITLE COLLATE BINARY ASC, Z_PK COLLATE BINARY DESC)"
+            ])
+    }
+
     @Test("An R-tree is a virtual table with three triggers, as in Core Data's files")
     func tree() throws {
         let elements = ["latitude", "longitude"].map { FetchIndex.Element(property: $0, isRTree: true) }
