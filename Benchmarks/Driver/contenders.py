@@ -198,7 +198,7 @@ SHARING = threading.Lock()
 
 def place():
     """Part of the names of a count's files: counts are made side by side. Always as long, as paths are a part of what is counted."""
-    return f"{os.getpid():08}-{threading.get_native_id():08}"
+    return f"{threading.get_native_id():08}"
 
 
 def without_debug_information(program):

@@ -26,8 +26,8 @@ for type in arguments.dropFirst() {
             isSound = false
         }
         // A kind that hardly occurs shows nothing.
-        for (name, times) in report.counts where times * 100 < total {
-            print("\(name) is less than 1 % of all moves")
+        for (name, times) in report.counts where times * 200 < total {
+            print("\(name) is less than 0.5 % of all moves")
             isSound = false
         }
     }
