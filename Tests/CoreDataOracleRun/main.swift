@@ -1,7 +1,6 @@
-// The oracle as a program: `CoreDataOracleRun SEQUENCES STORE-TYPE…`, of three contexts and of one with undo. Exit status 1 when a
-// sequence failed or a kind is rare.
-// One walk of two threads follows for each hundred sequences. `ORACLE_FIRST_SEED=20001` looks at other ones than every run does;
-// `ORACLE_PUSHES=1000` sets the number of walks.
+// The oracle as a program: `CoreDataOracleRun SEQUENCES STORE-TYPE…`, of three contexts and of one with undo. One walk of two threads
+// follows for each hundred sequences, and 25 at least. Exit status 1 when a sequence failed or a kind is rare.
+// `ORACLE_FIRST_SEED=20001` looks at other ones than every run does; `ORACLE_PUSHES=1000` sets the number of walks.
 
 import CoreData
 import CoreDataOracle
@@ -12,7 +11,7 @@ guard let count = arguments.first.flatMap(UInt64.init), count > 0, arguments.cou
     exit(2)
 }
 let first = ProcessInfo.processInfo.environment["ORACLE_FIRST_SEED"].flatMap(UInt64.init) ?? 1
-let walks = ProcessInfo.processInfo.environment["ORACLE_PUSHES"].flatMap(UInt64.init) ?? count / 100
+let walks = ProcessInfo.processInfo.environment["ORACLE_PUSHES"].flatMap(UInt64.init) ?? max(25, count / 100)
 var isSound = true
 for type in arguments.dropFirst() {
     for (contexts, search) in [("three contexts", Oracle.searchThree), ("one context", Oracle.searchOne)] {
