@@ -40,6 +40,19 @@ import CoreData
         withExtendedLifetime(contexts) {}
     }
 
+    @Test("A model used later, whose class of the same name is in another module or in none, is not asked about this one")
+    func foreign() throws {
+        let own = try thingContext("CoreDataClassesNorth.Ketch")
+        own.performAndWait { _ = own.insertedObjects }
+        for name in ["CoreDataClassesElsewhere.Ketch", ".Ketch"] {
+            let foreign = try thingContext(name)
+            foreign.performAndWait { _ = foreign.insertedObjects }
+            #expect(CoreDataClassesNorth.Ketch.entity().managedObjectClassName == "CoreDataClassesNorth.Ketch")
+            withExtendedLifetime(foreign) {}
+        }
+        withExtendedLifetime(own) {}
+    }
+
     @Test("A class inside a function is bound when the program names it")
     func local() throws {
         final class Puffin: NSManagedObject {}

@@ -48,10 +48,19 @@ enum ClassSearch {
         return record.name
     }
 
-    /// Whether a class that a program used can be the one that a model names.
-    static func fits(_ type: NSManagedObject.Type, _ name: String) -> Bool {
+    /// How well a model's name means a class that a program used.
+    enum Fit {
+        /// With its module, or by registration.
+        case wholeName
+        /// In another module or in none.
+        case lastName
+    }
+
+    /// How well a model's name means a class that a program used; nil when it cannot be that one.
+    static func fit(_ type: NSManagedObject.Type, _ name: String) -> Fit? {
+        if self.name(of: type) == name || state.withLock({ $0.registered[bare(name)] == type }) { return .wholeName }
         let last = name.split(separator: ".").last.map(String.init) ?? name
-        return String(describing: type) == last || state.withLock { $0.registered[bare(name)] == type }
+        return String(describing: type) == last ? .lastName : nil
     }
 
     /// Returns a top-level class by Foundation's look-up, of the module in the name or of the main program's.

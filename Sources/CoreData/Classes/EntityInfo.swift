@@ -179,7 +179,7 @@ final class EntityInfo: @unchecked Sendable {
             let present = Unmanaged<ClassBinding>.fromOpaque(bound).takeUnretainedValue().type
             if present != NSManagedObject.self { return }
         }
-        guard let name = entity.className, ClassSearch.fits(type, name) else { return }
+        guard let name = entity.className, ClassSearch.fit(type, name) != nil else { return }
         bindingLock.lock()
         defer { bindingLock.unlock() }
         let made = ClassBinding(type, for: entity)

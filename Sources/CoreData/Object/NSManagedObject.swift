@@ -81,10 +81,10 @@ open class NSManagedObject: NSObject {
 
     /// The entity of this class in the model that uses the class.
     open class func entity() -> NSEntityDescription {
-        guard let info = ModelRuntime.info(for: self) else {
+        guard let (model, _, info) = ModelRuntime.inUse(for: self) else {
             misuse("No model in use has an entity of the class \(self). Load the model into a coordinator first.")
         }
-        return info.description
+        return withExtendedLifetime(model) { info.description }
     }
 
     @_disfavoredOverload

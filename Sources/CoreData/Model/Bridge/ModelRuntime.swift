@@ -28,10 +28,10 @@ final class ModelRuntime: @unchecked Sendable {
     private let storePlans = Mutex<[String: StorePlan]>([:])
     private static let used = Mutex<[WeakRuntime]>([])
 
-    /// The entity of a class, and whether it names the class.
+    /// The entity of a class, and how well it names the class.
     private struct ClassMeaning {
         let info: EntityInfo
-        let isNamed: Bool
+        let fit: ClassSearch.Fit?
     }
 
     private struct WeakRuntime: @unchecked Sendable {
@@ -106,8 +106,7 @@ final class ModelRuntime: @unchecked Sendable {
     private func meaning(of type: NSManagedObject.Type) -> ClassMeaning? {
         if let known = classes.withLock({ $0[ObjectIdentifier(type)] }) { return known }
         guard let info = find(type) else { return nil }
-        let isNamed = info.entity.className.map { ClassSearch.fits(type, $0) } ?? false
-        let meaning = ClassMeaning(info: info, isNamed: isNamed)
+        let meaning = ClassMeaning(info: info, fit: info.entity.className.flatMap { ClassSearch.fit(type, $0) })
         classes.withLock { $0[ObjectIdentifier(type)] = meaning }
         return meaning
     }
@@ -115,7 +114,7 @@ final class ModelRuntime: @unchecked Sendable {
     /// Of several entities that can mean the class the one that does.
     private func find(_ type: NSManagedObject.Type) -> EntityInfo? {
         guard type != NSManagedObject.self else { return nil }
-        let fitting = infos.filter { info in info.entity.className.map { ClassSearch.fits(type, $0) } ?? false }
+        let fitting = infos.filter { $0.entity.className.flatMap { ClassSearch.fit(type, $0) } != nil }
         let info =
             fitting.first { $0.classBinding.type == type }
             ?? fitting.first { $0.classBinding.type == NSManagedObject.self } ?? fitting.first
@@ -125,25 +124,20 @@ final class ModelRuntime: @unchecked Sendable {
     }
 
     /// A model in use that has an entity of a class, for a caller who must keep it from going meanwhile.
+    ///
+    /// Of several the latest one of those that name the class best: another program part's model may have an entity whose class has
+    /// the same name in another module, or one of the same name without a class.
     static func inUse(for type: NSManagedObject.Type) -> (
         model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo
     )? {
-        var other: (model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo)?
+        var best: (model: NSManagedObjectModel, runtime: ModelRuntime, meaning: ClassMeaning)?
         for entry in used.withLock({ $0 }).reversed() {
             guard let model = entry.model, let runtime = entry.runtime, let meaning = runtime.meaning(of: type) else {
                 continue
             }
-            if meaning.isNamed { return (model, runtime, meaning.info) }
-            // An entity of the same name that names no class may be another program part's.
-            if other == nil { other = (model, runtime, meaning.info) }
+            if meaning.fit == .wholeName { return (model, runtime, meaning.info) }
+            if best == nil || best?.meaning.fit == nil && meaning.fit != nil { best = (model, runtime, meaning) }
         }
-        return other
-    }
-
-    /// The entity of a class in any model in use: in the latest one, unless only another one means this very class.
-    static func info(for type: NSManagedObject.Type) -> EntityInfo? {
-        let runtimes = used.withLock { $0.compactMap(\.runtime) }
-        let found = runtimes.reversed().lazy.compactMap { $0.info(for: type) }
-        return found.first { $0.classBinding.type == type } ?? found.first
+        return best.map { ($0.model, $0.runtime, $0.meaning.info) }
     }
 }
