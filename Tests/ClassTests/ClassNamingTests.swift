@@ -40,7 +40,7 @@ import CoreData
         withExtendedLifetime(contexts) {}
     }
 
-    @Test("A model used later, whose class of the same name is in another module or in none, is not asked about this one")
+    @Test("A model used later, whose class of the same name is another module's, is not asked about this one")
     func foreign() throws {
         let own = try thingContext("CoreDataClassesNorth.Ketch")
         own.performAndWait { _ = own.insertedObjects }
