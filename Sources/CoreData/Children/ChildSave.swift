@@ -10,6 +10,7 @@ import Foundation
 /// changes nothing. Used once, while the child holds its parent.
 struct ChildSave {
     private let context: NSManagedObjectContext
+    private let link: ParentLink
     private let parent: NSManagedObjectContext
     private let inserted: ContiguousArray<NSManagedObject>
     private let updated: ContiguousArray<NSManagedObject>
@@ -21,12 +22,12 @@ struct ChildSave {
     private var newMembers: [ObjectIdentifier: ContiguousArray<NSManagedObject>] = [:]
 
     init(
-        _ context: NSManagedObjectContext, inserted: ContiguousArray<NSManagedObject>,
+        _ context: NSManagedObjectContext, _ link: ParentLink, inserted: ContiguousArray<NSManagedObject>,
         updated: ContiguousArray<NSManagedObject>, deleted: ContiguousArray<NSManagedObject>
     ) {
-        guard let parent = context.parent else { misuse("A context without a parent cannot save into one.") }
         self.context = context
-        self.parent = parent
+        self.link = link
+        parent = link.above
         self.inserted = inserted
         let transients = context.tracker.transients
         self.updated = updated.filter { ChildSave.isChanged($0, transients) }
@@ -51,7 +52,7 @@ struct ChildSave {
         forEachPair { pushOrders(of: $0, to: $1) }
         for object in deleted {
             guard let twin = twins[ObjectIdentifier(object)] else { continue }
-            context.parentLink?.remember(twin)
+            link.remember(twin)
             parent.delete(twin)
         }
         for (twin, base) in bases { parent.tracker.keep(base, for: twin) }
@@ -122,9 +123,9 @@ struct ChildSave {
                 twins[ObjectIdentifier(object)] = twin
             }
         }
-        if let parentLink = context.parentLink, parentLink.hasDeletedTwins {
+        if link.hasDeletedTwins {
             for object in inserted where twins[ObjectIdentifier(object)] == nil {
-                if let twin = parentLink.deletedTwin(object._state.key) { twins[ObjectIdentifier(object)] = twin }
+                if let twin = link.deletedTwin(object._state.key) { twins[ObjectIdentifier(object)] = twin }
             }
         }
         for (object, twin) in zip(known, found) {

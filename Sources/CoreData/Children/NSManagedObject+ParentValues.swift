@@ -5,14 +5,9 @@ import CoreDataValues
 extension NSManagedObject {
     /// Copies the parent's value of a transient attribute that has no bytes and so no cell in a row; then kept here.
     final func parentLive(at slot: Int) -> LiveValue? {
-        guard _state.info.entity.slots[slot].isTransient, _state.has(.persistent), let context = managedObjectContext,
-            context.isChild
+        guard _state.info.entity.slots[slot].isTransient, _state.has(.persistent), let context = managedObjectContext
         else { return nil }
-        return context.withParent { parent in
-            let key = parent.currentKey(_state.key)
-            let twin = parent.registered(key) ?? (parent.isChild ? parent.object(for: key) : nil)
-            return twin?.heldLive(at: slot)?.copied
-        }
+        return context.link.live(of: self, at: slot, context)
     }
 
     /// Copies values of a deleted object that only the parent's object has, before that is deleted too: for an undo.
@@ -25,7 +20,7 @@ extension NSManagedObject {
         }
     }
 
-    private func heldLive(at slot: Int) -> LiveValue? {
+    final func heldLive(at slot: Int) -> LiveValue? {
         if let overlay = _state.overlay, overlay.isPresent(slot) { return overlay.live(slot) }
         return cachedBesideRow(slot) as? LiveValue ?? parentLive(at: slot)
     }

@@ -4,32 +4,10 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    // MARK: The child's side
-
-    /// The stores that a fetch asks: the coordinator's in this context's pinned views, or the parent for each of them.
-    final func stores(for order: FetchOrder) -> [NumberedStore] {
-        let stores = requiredCoordinator.stores(for: order)
-        guard readsElsewhere else { return stores }
-        guard isChild else { return shown(stores) }
-        return stores.map { store in
-            NumberedStore(
-                number: store.number, rows: ParentRows(child: self, number: store.number, below: store.rows),
-                store: store.store,
-                isOnlyOne: store.isOnlyOne)
-        }
-    }
-
-    /// The reader of a store's rows as the parent has them.
-    final func parentRows(_ store: UInt16) -> any StoreReader {
-        ParentRows(child: self, number: store, below: requiredCoordinator.rows(of: store))
-    }
-
-    // MARK: The parent's side
-
     /// Returns the rows that a fetch over one store finds in this context.
     final func batches(of plan: FetchPlan, from number: UInt16) throws -> [RowBatch] {
         let order = order(plan)
-        guard let store = stores(for: order).first(where: { $0.number == number }) else { return [] }
+        guard let store = link.stores(for: order, self).first(where: { $0.number == number }) else { return [] }
         guard let overlay = try overlay(for: order, over: [store]) else {
             var batches: [RowBatch] = []
             try store.rows.fetch(plan, .latest) { batch in
@@ -43,7 +21,7 @@ extension NSManagedObjectContext {
 
     final func count(of plan: FetchPlan, from number: UInt16) throws -> Int {
         let order = order(plan)
-        guard let store = stores(for: order).first(where: { $0.number == number }) else { return 0 }
+        guard let store = link.stores(for: order, self).first(where: { $0.number == number }) else { return 0 }
         return try overlay(for: order, over: [store])?.count(from: [store]) ?? store.rows.count(plan, .latest)
     }
 
@@ -67,7 +45,7 @@ extension NSManagedObjectContext {
                 try packer.add(found, in: self)
             } else if key.number > 0 {
                 others[key.store, default: []].append(key.number)
-            } else if key.number <= 0, isChild, let read = try readUnsaved(key) {
+            } else if key.number <= 0, let read = try link.readUnsaved(key, self) {
                 try packer.add(read, in: self)
             }
         }
@@ -120,9 +98,10 @@ extension NSManagedObjectContext {
             if state.has([.deleted, .gone]) || state.pointee.overlay != nil { return true }
             guard let read = object.lastRead else { continue }
             // Unsaved changes of a parent do not change the version.
-            if isChild ? !read.agrees(with: RowSnapshot(chunk: chunk, row: row)) : read.version != row.version(layout) {
-                return true
-            }
+            let isOther =
+                link.givesUnsavedRows
+                ? !read.agrees(with: RowSnapshot(chunk: chunk, row: row)) : read.version != row.version(layout)
+            if isOther { return true }
         }
         return false
     }

@@ -5,22 +5,52 @@ import Foundation
 import Synchronization
 
 /// What a child context knows of its parent.
-final class ParentLink {
-    let parent: NSManagedObjectContext
-    /// How many of the coordinator's new permanent keys this context has accepted.
-    var keysSeen: Int
+final class ParentLink: ContextLink {
+    let above: NSManagedObjectContext
+    private let relatives: Relatives
+    /// How many of the coordinator's new permanent keys the child has accepted.
+    private(set) var keysSeen: Int
     /// Twins of unsaved objects whose deletion was pushed.
     private var deletedTwins: [ObjectKey: WeakObject] = [:]
 
     private struct WeakObject { weak var object: NSManagedObject? }
 
-    init(parent: NSManagedObjectContext, keysSeen: Int) {
-        self.parent = parent
-        self.keysSeen = keysSeen
+    init(to parent: NSManagedObjectContext) {
+        above = parent
+        relatives = parent.requiredCoordinator.relatives
+        keysSeen = relatives.join()
         parent.childCount.wrappingAdd(1, ordering: .relaxed)
     }
 
-    deinit { parent.childCount.wrappingSubtract(1, ordering: .relaxed) }
+    deinit {
+        above.childCount.wrappingSubtract(1, ordering: .relaxed)
+        relatives.leave()
+    }
+
+    var parent: NSManagedObjectContext? { above }
+    var givesUnsavedRows: Bool { true }
+
+    // MARK: Holding
+
+    /// Runs a block that holds a child's parent and all ancestors, after accepting the permanent keys that saves have assigned.
+    ///
+    /// A caller waits here before its operation begins, so that another holder of the parent may use the child meanwhile (see `Turns`).
+    func withParent<T>(
+        of child: NSManagedObjectContext, _ body: (NSManagedObjectContext) throws -> T
+    ) rethrows -> T {
+        try above.hold {
+            try above.link.holding(above) {
+                acceptPermanentKeys(child)
+                return try body(above)
+            }
+        }
+    }
+
+    func holding<T>(_ context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T {
+        try withParent(of: context) { _ in try body() }
+    }
+
+    // MARK: Twins
 
     /// Keeps a weak reference to the parent's object for one whose deletion is pushed. If the deletion is undone here,
     /// that object is undeleted, as long as the parent's undo stack or the program retains it.
@@ -34,6 +64,104 @@ final class ParentLink {
 
     /// The object that was remembered for a key.
     func deletedTwin(_ key: ObjectKey) -> NSManagedObject? { deletedTwins[key]?.object }
+
+    // MARK: Keys
+
+    /// Never inlined, as most look-ups have none to accept.
+    @inline(never)
+    func acceptPermanentKeys(_ context: NSManagedObjectContext) {
+        guard keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }
+        let news = relatives.keys(since: keysSeen)
+        keysSeen = news.count
+        for (former, key) in news.keys {
+            let found = context.requiredIdentityMap.object(number: former, entity: key.entity.rawValue, store: 0)
+            if let found { context.setKey(key, for: found) }
+        }
+    }
+
+    func registeredAnew(_ key: ObjectKey, _ context: NSManagedObjectContext) -> NSManagedObject? {
+        acceptPermanentKeys(context)
+        return context.requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store)
+    }
+
+    func targetKey(of owner: NSManagedObject, at slot: Int, _ context: NSManagedObjectContext) -> ObjectKey? {
+        let key = owner._state.key
+        return withParent(of: context) { $0.object(for: key).target(at: slot)?._state.key }
+    }
+
+    func replaceTemporaryKeys(of members: ToMany, store: UInt16, _ context: NSManagedObjectContext) {
+        guard members.keysSeen != keysSeen else { return }
+        acceptPermanentKeys(context)
+        if members.mayHaveFormerKeys(store: store) {
+            let known = members.storedKeys(in: store)
+            let current = ContiguousArray(
+                known.map {
+                    $0.number > 0 && $0.store != 0
+                        ? $0 : context.registered($0)?._state.key ?? context.currentKey($0)
+                })
+            if current != known { members.setStored(.keys(current)) }
+        }
+        members.keysSeen = keysSeen
+    }
+
+    func obtainPermanentIDs(for objects: [NSManagedObject], _ context: NSManagedObjectContext) throws {
+        try withParent(of: context) { parent in
+            let twins = objects.map(\._state.key).filter { $0.number <= 0 }.compactMap { parent.registered($0) }
+            try parent.obtainPermanentIDs(for: twins)
+        }
+        withParent(of: context) { _ in }
+    }
+
+    func keepsKey(_ former: ObjectKey, _ context: NSManagedObjectContext) -> Bool {
+        deletedTwin(former) != nil || knows(former, context)
+    }
+
+    /// Whether contexts above still have a row: it may be deleted there too, with the deletion pending, or they took it back.
+    func knows(_ key: ObjectKey, _ context: NSManagedObjectContext) -> Bool {
+        withParent(of: context) { parent in
+            if let twin = parent.registered(key), twin._state.has(.dirty), !twin._state.has([.gone, .inaccessible]) {
+                return true
+            }
+            return parent.link.knows(key, parent)
+        }
+    }
+
+    // MARK: Saving
+
+    func save(_ context: NSManagedObjectContext) throws {
+        guard context.hasWork || context.readError != nil else { return try context.saveNow() }
+        try withParent(of: context) { _ in try context.saveNow() }
+    }
+
+    func write(_ operation: inout SaveOperation) throws {
+        var push = ChildSave(
+            operation.context, self, inserted: operation.inserted, updated: operation.updated,
+            deleted: operation.deleted)
+        try push.run()
+    }
+
+    /// Left to the topmost context.
+    func saveMetadata(of context: NSManagedObjectContext) throws {}
+
+    /// The push compares no versions, and the parent applies the delete rules to what it knows.
+    func prepareDeletion(of object: NSManagedObject, _ context: NSManagedObjectContext) {}
+
+    func comparedVersion(of object: NSManagedObject, _ context: NSManagedObjectContext) -> Int32 {
+        withParent(of: context) { _ in
+            object.standing.map { context.renewed($0, of: object).version } ?? object.comparedVersion
+        }
+    }
+
+    /// Left to the save into the store.
+    func refuse(_ conflicts: [Conflict], in store: NumberedStore, _ operation: SaveOperation) throws {}
+
+    func error(ofMissed objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error {
+        CocoaError.deletedAbove(objects[0], "roll back, and look again at what is to be changed")
+    }
+
+    func checkMayRevert() throws {
+        throw CocoaError.unsupported("revert(_:) of a child context; revert in its parent")
+    }
 }
 
 extension NSManagedObjectContext {
@@ -42,10 +170,10 @@ extension NSManagedObjectContext {
     /// Set it once, before the first object. A fetch finds the parent's objects with their unsaved changes;
     /// `save()` makes the changes pending changes of the parent and writes to no store.
     public final var parent: NSManagedObjectContext? {
-        get { parentLink?.parent }
+        get { link.parent }
         set {
-            guard newValue !== parentLink?.parent else { return }
-            guard let newValue, parentLink == nil, persistentStoreCoordinator == nil else {
+            guard newValue !== parent else { return }
+            guard let newValue, parent == nil, persistentStoreCoordinator == nil else {
                 misuse("A context has one parent or one coordinator for life; make a new context for another.")
             }
             guard sequence(first: newValue, next: { $0.parent }).allSatisfy({ $0 !== self }) else {
@@ -53,52 +181,15 @@ extension NSManagedObjectContext {
             }
             persistentStoreCoordinator = newValue.persistentStoreCoordinator
             comparesOwners = newValue.comparesOwners
-            parentLink = ParentLink(parent: newValue, keysSeen: requiredCoordinator.relatives.join())
+            link = ParentLink(to: newValue)
         }
     }
-
-    final var isChild: Bool { parentLink != nil }
 
     /// The topmost ancestor, which saves into the stores; this context if it has no parent.
     final var topmost: NSManagedObjectContext {
         var top = self
         while let above = top.parent { top = above }
         return top
-    }
-
-    /// Runs a block that holds this context's parent and all ancestors, after accepting the permanent keys that saves
-    /// have assigned.
-    ///
-    /// A caller waits here before its operation begins, so that another holder of the parent may use this context
-    /// meanwhile (see `Turns`).
-    final func withParent<T>(_ body: (NSManagedObjectContext) throws -> T) rethrows -> T {
-        guard let parent = parentLink?.parent else { misuse("This context has no parent.") }
-        return try parent.holdWithAncestors {
-            acceptPermanentKeys()
-            return try body(parent)
-        }
-    }
-
-    private func holdWithAncestors<T>(_ body: () throws -> T) rethrows -> T {
-        try hold {
-            guard isChild else { return try body() }
-            return try withParent { _ in try body() }
-        }
-    }
-
-    /// Gives permanent keys to objects that an ancestor has saved: before this context reads from its parent, and when
-    /// it meets such a key otherwise. Never inlined, as most look-ups have none to accept.
-    @inline(never)
-    final func acceptPermanentKeys() {
-        guard let parentLink else { return }
-        let relatives = requiredCoordinator.relatives
-        guard parentLink.keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }
-        let news = relatives.keys(since: parentLink.keysSeen)
-        parentLink.keysSeen = news.count
-        for (former, key) in news.keys {
-            let found = requiredIdentityMap.object(number: former, entity: key.entity.rawValue, store: 0)
-            if let found { setKey(key, for: found) }
-        }
     }
 
     /// Registers an object under another key.

@@ -11,13 +11,15 @@ import Foundation
 /// view is refused as one of another store.
 final class ParentRows: StoreReader, @unchecked Sendable {
     private unowned let child: NSManagedObjectContext
+    private unowned let link: ParentLink
     /// The store's number in the coordinator, from which it may have been removed; 0 for unsaved objects alone.
     private let number: UInt16
     private let below: (any StoreReader)?
     let schema: Schema
 
-    init(child: NSManagedObjectContext, number: UInt16, below: (any StoreReader)?) {
+    init(child: NSManagedObjectContext, _ link: ParentLink, number: UInt16, below: (any StoreReader)?) {
         self.child = child
+        self.link = link
         self.number = number
         self.below = below
         schema = child.runtime.schema
@@ -29,33 +31,33 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     /// Opens a cursor that holds the parent only while it reads the next rows.
     func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
         try view.requireLatest()
-        let stream = try child.withParent { try ParentStream($0, plan, from: number) }
-        return StepCursor { try self.child.withParent { _ in try stream.next() } }
+        let stream = try withParent { try ParentStream($0, plan, from: number) }
+        return StepCursor { try self.withParent { _ in try stream.next() } }
     }
 
     /// Reads all rows of a fetch while it holds the parent.
     func fetch(_ plan: FetchPlan, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws {
         try view.requireLatest()
-        try hand(child.withParent { try $0.batches(of: plan, from: number) }, receive)
+        try hand(withParent { try $0.batches(of: plan, from: number) }, receive)
     }
 
     func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {
         try view.requireLatest()
-        return try child.withParent { try $0.count(of: plan, from: number) }
+        return try withParent { try $0.count(of: plan, from: number) }
     }
 
     func rows(
         for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         try view.requireLatest()
-        try hand(child.withParent { try $0.batches(for: numbers, in: root, from: number) }, receive)
+        try hand(withParent { try $0.batches(for: numbers, in: root, from: number) }, receive)
     }
 
     func members(
         of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         try view.requireLatest()
-        let batches = try child.withParent { parent in
+        let batches = try withParent { parent in
             let key = child.currentKey(ObjectKey(number: owner.number, entity: owner.entity, store: number))
             return try parent.batches(of: relationship, owner: key)
         }
@@ -65,7 +67,7 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool
     {
         try view.requireLatest()
-        return try child.withParent { parent in
+        return try withParent { parent in
             try parent.isMember(
                 ObjectKey(number: member.number, entity: member.entity, store: number), of: relationship,
                 owner: ObjectKey(number: owner.number, entity: owner.entity, store: number))
@@ -93,7 +95,7 @@ final class ParentRows: StoreReader, @unchecked Sendable {
         _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
         let entity = schema[relationship].owner
-        let batches = try child.withParent { parent in
+        let batches = try withParent { parent in
             let asked = owners.map { owner in
                 AskedOwner(key: child.currentKey(ObjectKey(number: owner, entity: entity, store: number)), name: owner)
             }
@@ -102,6 +104,10 @@ final class ParentRows: StoreReader, @unchecked Sendable {
         for batch in batches where batch.rows.count > 0 {
             if try receive(batch) == .stop { return }
         }
+    }
+
+    private func withParent<T>(_ body: (NSManagedObjectContext) throws -> T) rethrows -> T {
+        try link.withParent(of: child, body)
     }
 
     private func hand(_ batches: [RowBatch], _ receive: (RowBatch) throws -> FetchStep) throws {

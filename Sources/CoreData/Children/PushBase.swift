@@ -69,9 +69,9 @@ extension NSManagedObject {
         return own.version < context.renewed(other, of: self).version
     }
 
-    /// The row that this object is based on, renewed in a child; without a parent it is the store's own.
+    /// The row that this object is based on, with the version that saves have given it since where it is not the store's own.
     private final var ownStanding: PushBase? {
-        guard let context = managedObjectContext, context.isChild else { return standing }
+        guard let context = managedObjectContext, context.link.givesUnsavedRows else { return standing }
         return standing.map { context.renewed($0, of: self) }
     }
 }

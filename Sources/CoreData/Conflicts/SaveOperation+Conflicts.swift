@@ -77,6 +77,10 @@ extension SaveOperation {
         if !constraints.isEmpty { try policy.resolve(constraintConflicts: constraints) }
     }
 
+    func error(of conflicts: [Conflict], in store: NumberedStore) throws -> any Error {
+        try error(of: Refusal(store: store, conflicts: conflicts))
+    }
+
     func error(of refusal: Refusal) throws -> any Error {
         let report = report(refusal)
         let merges = try report.merges()

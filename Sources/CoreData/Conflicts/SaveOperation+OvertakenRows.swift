@@ -22,7 +22,7 @@ extension SaveOperation {
                 conflict(owner, with: rows[owner.savedKey]).map { (owner, $0) }
             }
             if conflicts.isEmpty { continue }
-            guard context.isChild else { throw try error(of: Refusal(store: store, conflicts: conflicts.map(\.1))) }
+            try context.link.refuse(conflicts.map(\.1), in: store, self)
             overtaken.formUnion(conflicts.map { ObjectIdentifier($0.0) })
         }
         if overtaken.isEmpty { return errors }
@@ -41,12 +41,7 @@ extension SaveOperation {
     }
 
     private func conflict(_ owner: NSManagedObject, with stored: StoredRow) -> Conflict? {
-        let expected =
-            context.isChild
-            ? context.withParent { _ in
-                owner.standing.map { context.renewed($0, of: owner).version } ?? owner.comparedVersion
-            }
-            : owner.comparedVersion
+        let expected = context.link.comparedVersion(of: owner, context)
         guard let row = stored.row else { return Conflict(key: owner.savedKey, expected: expected, kind: .deleted) }
         return row.version == expected
             ? nil : Conflict(key: owner.savedKey, expected: expected, kind: .changed(version: row.version))

@@ -73,8 +73,7 @@ extension NSManagedObjectContext {
             object.noteMissed()
         }
         guard !object._state.has([.deleted, .gone]) else { return }
-        // Not in a child: its save compares no versions, and the parent applies the rules to what it knows.
-        if object._state.pointee.toMany != nil, !isChild { unseen { object.dropMembersOlderThanRow() } }
+        link.prepareDeletion(of: object, self)
         tracker.delete(object)
     }
 
@@ -162,7 +161,7 @@ extension NSManagedObjectContext {
         if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
             return found
         }
-        return isChild ? registeredAnew(key) : nil
+        return link.registeredAnew(key, self)
     }
 
     /// The registered object, or a new fault.
@@ -177,7 +176,7 @@ extension NSManagedObjectContext {
     /// Looks for the object of a key that the identity map lacks. Never inlined: successful lookups would pay for it.
     @inline(never)
     private func missingObject(for key: ObjectKey) -> NSManagedObject {
-        if isChild, let found = registeredAnew(key) { return found }
+        if let found = link.registeredAnew(key, self) { return found }
         return newFault(for: key.store == 0 ? currentKey(key) : key)
     }
 

@@ -14,8 +14,7 @@ extension NSManagedObjectContext {
     ///   133021 when a uniqueness constraint is broken, and what the store throws.
     public final func save() throws {
         checkQueue()
-        if isChild, hasWork || readError != nil { return try withParent { _ in try saveNow() } }
-        try saveNow()
+        try link.save(self)
     }
 
     /// Saves and reports the effect for each inserted object: `.inserted`; `.updated` if a merge policy has merged it
@@ -34,9 +33,9 @@ extension NSManagedObjectContext {
         return report.effects
     }
 
-    private var hasWork: Bool { hasChanges || !expectations.isEmpty }
+    final var hasWork: Bool { hasChanges || !expectations.isEmpty }
 
-    private func saveNow() throws {
+    final func saveNow() throws {
         try throwReadError()
         // From here on delete rules that wait for the save are applied too.
         isSaving = true
@@ -49,8 +48,7 @@ extension NSManagedObjectContext {
         processPendingChanges()
         try throwReadError()
         guard hasWork else {
-            if !isChild { try persistentStoreCoordinator?.saveNewMetadata() }
-            return
+            return try link.saveMetadata(of: self)
         }
         var operation = SaveOperation(self)
         defer { news = operation.news }

@@ -76,17 +76,18 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// The stores chosen for new objects; nil until one is.
     final var assignments: StoreAssignments?
     final var checkpointObserver: (any NSObjectProtocol)?
-    /// The link to the parent; nil for a context that uses the coordinator directly.
-    final var parentLink: ParentLink? { didSet { readsElsewhere = parentLink != nil || generation != nil } }
+    /// What it reads from and saves into.
+    final var link: any ContextLink = CoordinatorLink.shared { didSet { noteSource() } }
     /// The pinned state of the stores that the context reads; nil for the latest one, and in a child.
     final var generation: QueryGeneration? {
         didSet {
-            readsElsewhere = parentLink != nil || generation != nil
+            noteSource()
             lastStore = nil
         }
     }
     /// Whether it reads a parent or a pinned state, and not what the coordinator's stores and row cache have now.
     @exclusivity(unchecked) private(set) final var readsElsewhere = false
+    private func noteSource() { readsElsewhere = link.givesUnsavedRows || generation != nil }
     /// How many contexts have this one as their parent.
     final let childCount = Atomic<Int>(0)
     /// The versions that its saves gave to rows; nil if no context below needs them.
@@ -209,7 +210,6 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         if name != nil { ContextNames.shared.forget(self) }
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         identityMap?.leaveContext()
-        if parentLink != nil { coordinator?.relatives.leave() }
         if !tracker.isEmpty {
             // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
             let changed = tracker.dirty
@@ -225,7 +225,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         get { coordinator }
         set {
             guard newValue !== coordinator else { return }
-            guard parentLink == nil else { misuse("A context with a parent uses its parent's coordinator; set none.") }
+            guard parent == nil else { misuse("A context with a parent uses its parent's coordinator; set none.") }
             guard coordinator == nil || allObjects.isEmpty else {
                 misuse("A context with objects cannot change its coordinator; call reset() first.")
             }
@@ -277,9 +277,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final func rows(of store: UInt16) -> (any StoreReader)? {
         let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
         if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
-        guard let rows = isChild ? parentRows(store) : requiredCoordinator.rows(of: store).map(shown) else {
-            return nil
-        }
+        guard let rows = link.reader(of: store, self) else { return nil }
         lastStore = (store, version, rows)
         return rows
     }

@@ -254,7 +254,7 @@ extension NSManagedObjectContext {
 
     /// Returns the object of one row from the store, past the row cache.
     private final func readStored(_ key: ObjectKey) throws -> NSManagedObject? {
-        guard key.number > 0, key.store != 0 else { return try readUnsaved(key) }
+        guard key.number > 0, key.store != 0 else { return try link.readUnsaved(key, self) }
         guard let store = try storedRows(of: key.store) else { return nil }
         let cache = rowCache
         let ticket = cache?.ticket ?? 0

@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
             let query =
                 isValues
                 ? try Query(valuesOf: order.plan, in: runtime.schema) : try Query(order.plan, in: runtime.schema)
-            let parts = try storesBelow(for: order).map {
+            let parts = try link.storesBelow(for: order, self).map {
                 try part(of: order, counts: request.resultType == .countResultType, $0)
             }
             return FetchExplanation(
@@ -103,12 +103,12 @@ extension NSManagedObjectContext {
     }
 
     /// How many objects the overlays of this context and of those above it would judge.
-    private func unsaved(of query: Query, _ order: FetchOrder) -> Int {
+    final func unsaved(of query: Query, _ order: FetchOrder) -> Int {
         guard order.includesPendingChanges else { return 0 }
         let own = tracker.dirty.count {
             $0._state.has(.dirty) && query.bound.reach.includes($0._state.info.entity.index)
         }
-        return own + (isChild ? withParent { $0.unsaved(of: query, order) } : 0)
+        return own + link.unsavedAbove(of: query, order, self)
     }
 }
 

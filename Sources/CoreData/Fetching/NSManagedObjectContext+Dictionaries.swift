@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
 
     /// Reads the stored values in batches, with the number of the store if there is only one.
     func readValues(_ order: FetchOrder, _ receive: (ValueRows, UInt16) throws -> Void) throws {
-        let stores = storesBelow(for: order)
+        let stores = link.storesBelow(for: order, self)
         do {
             let values = try ValueReading.open(
                 order.plan, .latest, of: stores.map { ($0.rows, $0.asked(order.plan).predicate) }, in: runtime.schema)

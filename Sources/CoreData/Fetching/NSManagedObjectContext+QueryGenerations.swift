@@ -7,8 +7,7 @@ extension NSManagedObjectContext {
     /// The state that the context is pinned to; nil, by default, for the latest one. A child has that of its parent.
     public final var queryGenerationToken: NSQueryGenerationToken? {
         checkQueue()
-        if isChild { return withParent { $0.queryGenerationToken } }
-        return ownToken
+        return link.queryGenerationToken(of: self)
     }
 
     /// The token of a context without a parent.
@@ -26,10 +25,7 @@ extension NSManagedObjectContext {
     ///   A read that would pin more states than allowed throws 134090 (`SQLitePinnedViewLimitOption`).
     public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         checkQueue()
-        guard !isChild else {
-            throw CocoaError.coreData(
-                134060, "A context with a parent reads the state that its parent is pinned to; pin the topmost one.")
-        }
+        try link.checkMayPin()
         guard let generation else { return pin(to: nil) }
         switch generation.named {
         case .current: pin(to: mayBePinned ? QueryGeneration(of: requiredCoordinator) : nil)
@@ -67,10 +63,7 @@ extension NSManagedObjectContext {
 
     /// The state after a save or a later one, taken by the first read that uses the token. nil in a child and for
     /// stores without pinned states.
-    final var savedGeneration: NSQueryGenerationToken? {
-        guard !isChild, requiredCoordinator.showsGenerations else { return nil }
-        return NSQueryGenerationToken(.state(generation ?? QueryGeneration(of: requiredCoordinator)))
-    }
+    final var savedGeneration: NSQueryGenerationToken? { link.savedGeneration(of: self) }
 
     /// Runs a block that reads the latest state: a save resolves conflicts against the stores' current rows.
     final func readingLatest<R>(_ body: () throws -> R) rethrows -> R {
@@ -93,10 +86,5 @@ extension NSManagedObjectContext {
         return stores.map {
             NumberedStore(number: $0.number, rows: shown($0.rows), store: $0.store, isOnlyOne: $0.isOnlyOne)
         }
-    }
-
-    /// The stores beneath this context and its ancestors, pinned if the topmost one is.
-    final func storesBelow(for order: FetchOrder) -> [NumberedStore] {
-        isChild ? withParent { $0.storesBelow(for: order) } : shown(requiredCoordinator.stores(for: order))
     }
 }

@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     @discardableResult
     public final func revert(_ transaction: NSPersistentHistoryTransaction) throws -> HistoryReversion {
         checkQueue()
-        if isChild { throw CocoaError.unsupported("revert(_:) of a child context; revert in its parent") }
+        try link.checkMayRevert()
         guard
             let store = try requiredCoordinator.storesWithHistory(nil).first(where: {
                 $0.identifier == transaction.storeID

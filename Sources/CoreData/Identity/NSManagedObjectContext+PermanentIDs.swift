@@ -18,14 +18,7 @@ extension NSManagedObjectContext {
         let unsaved = objects.filter { $0._state.pointee.number <= 0 && !$0._state.has(.gone) }
         guard !unsaved.isEmpty else { return }
         let own = unsaved.filter { $0._state.has(.inserted) }
-        if isChild {
-            try withParent { parent in
-                let keys = unsaved.filter { !$0._state.has(.inserted) }.map(\._state.key)
-                let twins = keys.filter { $0.number <= 0 }.compactMap { parent.registered($0) }
-                try parent.obtainPermanentIDs(for: twins)
-            }
-            withParent { _ in }
-        }
+        try link.obtainPermanentIDs(for: unsaved.filter { !$0._state.has(.inserted) }, self)
         try requiredCoordinator.writes.write { try giveKeys(own) }
     }
 

@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
             guard let now = requiredCoordinator.relatives.key(key.number) else {
                 return ObjectKey(number: key.number, entity: key.entity, store: 0)
             }
-            acceptPermanentKeys()
+            link.acceptPermanentKeys(self)
             return now
         }
         guard key.store == 0 else { return key }
@@ -41,34 +41,8 @@ extension NSManagedObjectContext {
 
     /// The current key of the target in an unsaved object's row, which does not say in which store the target is.
     final func currentKey(_ key: ObjectKey, of owner: NSManagedObject, _ slot: Int) -> ObjectKey {
-        guard isChild, key.number > 0, requiredCoordinator.persistentStores.count > 1 else { return currentKey(key) }
-        let ownKey = owner._state.key
-        return withParent { $0.object(for: ownKey).target(at: slot)?._state.key } ?? currentKey(key)
-    }
-
-    /// The object of a child that still had a temporary key when a context above replaced it by this permanent key.
-    final func registeredAnew(_ key: ObjectKey) -> NSManagedObject? {
-        acceptPermanentKeys()
-        return requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store)
-    }
-
-    /// Reads an object by a temporary key: from the parent, or from the store if it was saved since.
-    final func readUnsaved(_ key: ObjectKey) throws -> NSManagedObject? {
-        guard isChild else {
-            let now = currentKey(key)
-            return now.number > 0 && now.store != 0 ? try read(now) : nil
-        }
-        var now = key
-        var batches: [RowBatch] = []
-        try withParent { parent in
-            now = currentKey(key)
-            guard now.number <= 0 else { return }
-            batches = try parent.batches(for: [now.number], in: runtime.schema[now.entity].root, from: 0)
-        }
-        if now.number > 0 { return now.store == 0 ? nil : try read(now) }
-        var found: ContiguousArray<NSManagedObject> = []
-        for batch in batches { materialize(batch, store: 0, asFaults: false, into: &found) }
-        return found.first
+        guard key.number > 0, requiredCoordinator.persistentStores.count > 1 else { return currentKey(key) }
+        return link.targetKey(of: owner, at: slot, self) ?? currentKey(key)
     }
 
     /// The objects of rows that are a parent's unsaved objects, or whose store is not known.

@@ -120,6 +120,18 @@ extension ToMany {
             return slices
         }
     }
+
+    /// Whether a key may be that of an object that was unsaved or had no store when the members were read. The rows of
+    /// a chunk are all saved or all unsaved.
+    func mayHaveFormerKeys(store: UInt16) -> Bool {
+        func isUnsaved(_ chunk: RowChunk) -> Bool { chunk.count > 0 && chunk.row(0).key(chunk.layout) <= 0 }
+        return switch base {
+        case .fault: false
+        case .keys(let keys): keys.contains { $0.number <= 0 || $0.store == 0 }
+        case .rows(let batches): store == 0 || batches.contains { $0.chunks.contains(where: isUnsaved) }
+        case .slices(let slices): store == 0 || slices.table.chunks.contains(where: isUnsaved)
+        }
+    }
 }
 
 extension ObjectKey {

@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
         guard !payload.isEmpty else { return }
         processPendingChanges()
         guard !payload.invalidatesAll else { return refreshAllObjects() }
-        if isChild { withParent { _ in } }
+        link.holding(self) {}
         rowTime += 1
         for key in payload.inserted + payload.updated + payload.deleted { identityMap?.forgetVersion(key) }
         let known = payload.inserted.filter { registered($0) != nil }

@@ -44,7 +44,7 @@ extension NSManagedObject {
             return try context.keeper(of: _state.pointee.store)?.externalData(named: name)
         } catch {
             // Another save may have replaced the value, and its file with it, since the row was read.
-            if context.isChild, let value = parentData(slot, context) { return value }
+            if let value = context.link.externalData(of: self, at: slot, context) { return value }
             if let present = presentData(context, slot, insteadOf: name) {
                 return present
             }
@@ -52,16 +52,6 @@ extension NSManagedObject {
                 context.readError = CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error)
             }
             return nil
-        }
-    }
-
-    /// The value of the parent context's object; nil if it cannot be read there either, which the child reports.
-    private func parentData(_ slot: Int, _ context: NSManagedObjectContext) -> Data? {
-        context.withParent { parent in
-            let former = parent.readError
-            defer { parent.readError = former }
-            let twin = parent.object(for: parent.currentKey(_state.key))
-            return twin.data(at: slot)
         }
     }
 

@@ -239,7 +239,7 @@ extension NSManagedObject {
             return isStored
         }
         if members.isFault { context.fire(self, toMany: index, members) }
-        if context.isChild { context.replaceTemporaryKeys(of: members, store: _state.pointee.store) }
+        context.link.replaceTemporaryKeys(of: members, store: _state.pointee.store, context)
         return members.held(object._state.key, store: _state.pointee.store)
     }
 
@@ -247,7 +247,7 @@ extension NSManagedObject {
     /// either.
     private func hasOwner(_ owner: NSManagedObject, byInverseOf index: Int, _ context: NSManagedObjectContext) -> Bool?
     {
-        guard let inverse = owner.relationship(toMany: index).inverse, !context.isChild,
+        guard let inverse = owner.relationship(toMany: index).inverse, !context.link.givesUnsavedRows,
             let theirs = _state.info.schema[inverse].toManyIndex.flatMap(toManyState)
         else { return nil }
         theirs.dropOldRows(context.rowTime, store: _state.pointee.store)

@@ -17,7 +17,7 @@ extension NSManagedObject {
 
     /// Forgets additions and removals that the members read since reflect already.
     final func compare(_ members: ToMany, _ context: NSManagedObjectContext?) {
-        context?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
+        if let context { context.link.replaceTemporaryKeys(of: members, store: _state.pointee.store, context) }
         members.compare(store: _state.pointee.store)
     }
 
@@ -67,33 +67,5 @@ extension ToMany {
         guard held(key, store: store) != isStored else { return }
         let known = storedKeys(in: store)
         setStored(.keys(isStored ? known + [key] : known.filter { $0 != key }))
-    }
-
-    /// Whether a key may be that of an object that was unsaved or had no store when the members were read. The rows of
-    /// a chunk are all saved or all unsaved.
-    fileprivate func mayHaveFormerKeys(store: UInt16) -> Bool {
-        func isUnsaved(_ chunk: RowChunk) -> Bool { chunk.count > 0 && chunk.row(0).key(chunk.layout) <= 0 }
-        return switch base {
-        case .fault: false
-        case .keys(let keys): keys.contains { $0.number <= 0 || $0.store == 0 }
-        case .rows(let batches): store == 0 || batches.contains { $0.chunks.contains(where: isUnsaved) }
-        case .slices(let slices): store == 0 || slices.table.chunks.contains(where: isUnsaved)
-        }
-    }
-}
-
-extension NSManagedObjectContext {
-    /// Replaces the keys of members that a child read as unsaved objects of its parent by the permanent keys that they
-    /// have now.
-    final func replaceTemporaryKeys(of members: ToMany, store: UInt16) {
-        guard let parentLink, members.keysSeen != parentLink.keysSeen else { return }
-        acceptPermanentKeys()
-        if members.mayHaveFormerKeys(store: store) {
-            let known = members.storedKeys(in: store)
-            let current = ContiguousArray(
-                known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.currentKey($0) })
-            if current != known { members.setStored(.keys(current)) }
-        }
-        members.keysSeen = parentLink.keysSeen
     }
 }

@@ -26,9 +26,13 @@ extension NSManagedObjectContext {
             $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.gone)
         }
         guard !missed.isEmpty, refusesConflicts else { return }
-        if isChild { throw CocoaError.deletedAbove(missed[0], "roll back, and look again at what is to be changed") }
-        throw ConflictError.error(
-            missed.map { object in
+        throw link.error(ofMissed: missed, self)
+    }
+
+    /// 133020 for changed objects whose rows are gone.
+    final func conflict(ofMissed objects: [NSManagedObject]) -> any Error {
+        ConflictError.error(
+            objects.map { object in
                 NSMergeConflict(
                     source: object, newVersion: 0,
                     oldVersion: Int(object._state.identityMap?.version(object._state.key) ?? 0),

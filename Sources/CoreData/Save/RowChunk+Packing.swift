@@ -78,9 +78,9 @@ extension NSManagedObject {
 
     /// Copies transient values from a row that the parent gave into the overlay, as only the overlay is packed.
     private final func liftTransients(_ info: EntityInfo) {
-        guard managedObjectContext?.isChild == true, let row = _state.pointee.row, let chunk = _state.chunk else {
-            return
-        }
+        guard managedObjectContext?.link.givesUnsavedRows == true, let row = _state.pointee.row,
+            let chunk = _state.chunk
+        else { return }
         for slot in info.entity.slots.indices where info.entity.slots[slot].isTransient && row.isPresent(slot) {
             if _state.overlay?.isPresent(slot) != true { copy(chunk, row, slot, to: _state.makeOverlay()) }
         }

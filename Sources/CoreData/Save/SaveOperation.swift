@@ -31,11 +31,12 @@ struct SaveOperation {
         collect()
         try validate()
         context.post(ContextNotice.willSave)
-        if context.isChild {
-            var push = ChildSave(context, inserted: inserted, updated: updated, deleted: deleted)
-            try push.run()
-            return finish()
-        }
+        try context.link.write(&self)
+        finish()
+    }
+
+    /// Writes the changes to their stores, resolving the conflicts that these find.
+    mutating func writeToStores() throws {
         var batches: [StoreBatch]
         do {
             batches = try pack()
@@ -48,7 +49,6 @@ struct SaveOperation {
             throw error
         }
         acceptChanges(of: batches)
-        finish()
     }
 
     // MARK: Before the write

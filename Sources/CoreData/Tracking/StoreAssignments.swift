@@ -56,11 +56,7 @@ extension NSManagedObjectContext {
     final func home(of object: NSManagedObject, among order: FetchOrder) -> UInt16 {
         let stores = requiredCoordinator.persistentStores
         if stores.count == 1 { return stores[0].number }
-        if isChild, !object._state.has(.inserted) {
-            let key = object._state.key
-            let above = withParent { parent in parent.registered(key).map { parent.home(of: $0, among: order) } }
-            if let above { return above }
-        }
+        if let above = link.home(of: object, among: order, self) { return above }
         return (try? home(of: object))?.number ?? requiredCoordinator.stores(for: order).first?.number ?? 0
     }
 

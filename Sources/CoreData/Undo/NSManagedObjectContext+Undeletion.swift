@@ -68,24 +68,12 @@ extension NSManagedObjectContext {
         if former.number < 0 {
             // Child contexts know an unsaved object by its number.
             state.pointee.number = former.number
-        } else if !wasSaved || isChild && (parentLink?.deletedTwin(former) != nil || isKnownAbove(former)) {
+        } else if !wasSaved || link.keepsKey(former, self) {
             // Its permanent ID was given early, or contexts above have not deleted its row yet. A fault that was made
             // for the key meanwhile, by an object that still refers to it, is withdrawn.
             if let fault = registered(former), fault.lacksRow { withdraw(fault) }
             setKey(former, for: object)
             hasEarlyKeys = true
-        }
-    }
-
-    /// Whether contexts above still have a row whose deletion this context has pushed: its deletion is pending there,
-    /// or they took it back. If that cannot be read, the answer is yes, and the child's save reports the error.
-    private func isKnownAbove(_ key: ObjectKey) -> Bool {
-        withParent { parent in
-            if let twin = parent.registered(key), twin._state.has(.dirty), !twin._state.has([.gone, .inaccessible]) {
-                return true
-            }
-            if parent.isChild { return parent.isKnownAbove(key) }
-            do { return try parent.read(key) != nil } catch { return true }
         }
     }
 }
@@ -108,7 +96,7 @@ extension NSManagedObject {
             guard let order = members.order, members.added.isEmpty, members.removed.isEmpty else { return }
             // Keys are enough if they are read and no context above replaces them.
             let isStored =
-                members.isFault || managedObjectContext?.isChild == true
+                members.isFault || managedObjectContext?.link.givesUnsavedRows == true
                 ? order.elementsEqual(committedMembers(at: index), by: ===)
                 : members.baseCount == order.count
                     && zip(members.storedKeys(in: _state.pointee.store), order.keys).allSatisfy { $0.isSame(as: $1) }

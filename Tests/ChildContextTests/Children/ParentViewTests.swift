@@ -13,7 +13,7 @@ import Testing
         let stack = try Stack(NSInMemoryStoreType, model: NSManagedObjectModel(draft: Hub.draft()))
         let (store, child) = (stack.coordinator.persistentStores[0], stack.context.child())
         guard case .pinned(let pinned) = try store.rows.pinnedView() else { throw CancellationError() }
-        let (rows, view) = (child.parentRows(store.number), ReadView.pinned(pinned))
+        let (rows, view) = (try #require(child.link.reader(of: store.number, child)), ReadView.pinned(pinned))
         let hub = try #require(rows.schema.entity(named: "Hub"))
         let toMany = try #require(hub.toMany.first)
         let (plan, key) = (FetchPlan(entity: hub.index), RowKey(entity: hub.index, number: 1))

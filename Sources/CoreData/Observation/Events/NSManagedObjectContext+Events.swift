@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
                 CoreDataEvent.Save(
                     inserted: operation.inserted.count, updated: operation.updated.count,
                     deleted: operation.deleted.count,
-                    duration: Self.passed(since: start), contextName: name, isToParent: isChild, error: error)))
+                    duration: Self.passed(since: start), contextName: name, isToParent: parent != nil, error: error)))
         try result.get()
     }
 

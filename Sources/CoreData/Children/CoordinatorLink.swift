@@ -1,0 +1,99 @@
+// A context over a coordinator, without a parent.
+
+import CoreDataValues
+import Foundation
+
+/// The stores of a context's coordinator. Has no state of its own, so all contexts share one.
+final class CoordinatorLink: ContextLink, Sendable {
+    static let shared = CoordinatorLink()
+
+    var parent: NSManagedObjectContext? { nil }
+    var givesUnsavedRows: Bool { false }
+
+    func holding<T>(_ context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T { try body() }
+
+    // MARK: Reading
+
+    func stores(for order: FetchOrder, _ context: NSManagedObjectContext) -> [NumberedStore] {
+        context.shown(context.requiredCoordinator.stores(for: order))
+    }
+
+    func storesBelow(for order: FetchOrder, _ context: NSManagedObjectContext) -> [NumberedStore] {
+        stores(for: order, context)
+    }
+
+    func reader(of store: UInt16, _ context: NSManagedObjectContext) -> (any StoreReader)? {
+        context.requiredCoordinator.rows(of: store).map(context.shown)
+    }
+
+    func readUnsaved(_ key: ObjectKey, _ context: NSManagedObjectContext) throws -> NSManagedObject? {
+        let now = context.currentKey(key)
+        return now.number > 0 && now.store != 0 ? try context.read(now) : nil
+    }
+
+    func home(of object: NSManagedObject, among order: FetchOrder, _ context: NSManagedObjectContext) -> UInt16? { nil }
+
+    func unsavedAbove(of query: Query, _ order: FetchOrder, _ context: NSManagedObjectContext) -> Int { 0 }
+
+    func live(of object: NSManagedObject, at slot: Int, _ context: NSManagedObjectContext) -> LiveValue? { nil }
+
+    func externalData(of object: NSManagedObject, at slot: Int, _ context: NSManagedObjectContext) -> Data? { nil }
+
+    // MARK: Pinned states
+
+    func queryGenerationToken(of context: NSManagedObjectContext) -> NSQueryGenerationToken? { context.ownToken }
+
+    func checkMayPin() throws {}
+
+    func savedGeneration(of context: NSManagedObjectContext) -> NSQueryGenerationToken? {
+        let coordinator = context.requiredCoordinator
+        guard coordinator.showsGenerations else { return nil }
+        return NSQueryGenerationToken(.state(context.generation ?? QueryGeneration(of: coordinator)))
+    }
+
+    // MARK: Keys
+
+    func acceptPermanentKeys(_ context: NSManagedObjectContext) {}
+
+    func registeredAnew(_ key: ObjectKey, _ context: NSManagedObjectContext) -> NSManagedObject? { nil }
+
+    func targetKey(of owner: NSManagedObject, at slot: Int, _ context: NSManagedObjectContext) -> ObjectKey? { nil }
+
+    func replaceTemporaryKeys(of members: ToMany, store: UInt16, _ context: NSManagedObjectContext) {}
+
+    func obtainPermanentIDs(for objects: [NSManagedObject], _ context: NSManagedObjectContext) throws {}
+
+    func keepsKey(_ former: ObjectKey, _ context: NSManagedObjectContext) -> Bool { false }
+
+    func knows(_ key: ObjectKey, _ context: NSManagedObjectContext) -> Bool {
+        do { return try context.read(key) != nil } catch { return true }
+    }
+
+    // MARK: Saving
+
+    func save(_ context: NSManagedObjectContext) throws { try context.saveNow() }
+
+    func write(_ operation: inout SaveOperation) throws { try operation.writeToStores() }
+
+    func saveMetadata(of context: NSManagedObjectContext) throws {
+        try context.persistentStoreCoordinator?.saveNewMetadata()
+    }
+
+    func prepareDeletion(of object: NSManagedObject, _ context: NSManagedObjectContext) {
+        if object._state.pointee.toMany != nil { context.unseen { object.dropMembersOlderThanRow() } }
+    }
+
+    func comparedVersion(of object: NSManagedObject, _ context: NSManagedObjectContext) -> Int32 {
+        object.comparedVersion
+    }
+
+    func refuse(_ conflicts: [Conflict], in store: NumberedStore, _ operation: SaveOperation) throws {
+        throw try operation.error(of: conflicts, in: store)
+    }
+
+    func error(ofMissed objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error {
+        context.conflict(ofMissed: objects)
+    }
+
+    func checkMayRevert() throws {}
+}
