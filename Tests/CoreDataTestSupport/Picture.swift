@@ -44,7 +44,7 @@ package struct Picture {
         #if DEBUG
         let tracker = context.tracker
         facts.append(
-            "\(tracker.dirtyCount) dirty, \(tracker.event.count) in the event, \(tracker.unpropagated.count) unpropagated"
+            "\(tracker.dirtyCount) dirty, \(tracker.event.count) in the event, \(tracker.deletePropagation.waiting.count) unpropagated"
         )
         facts.append(
             "\(tracker.log.count) logged, \(tracker.isLogging), \(context.checkedObjects.count) checked, \(context.hasEarlyKeys)"

@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
             for member in object.committedMembers(at: index) { member.forgetRowIfClean() }
         }
         state.clear(.propagated)
-        tracker.unpropagated.append(object)
+        tracker.deletePropagation.add(object)
     }
 
     /// Restores an object that was deleted here, and the objects that its cascade rules deleted.

@@ -90,14 +90,14 @@ extension SaveOperation {
     /// Applies delete rules, calls `willSave` on objects that join the save, and validates everything again.
     private mutating func joinChanges() throws {
         var known = Set((inserted + updated + deleted).map { ObjectIdentifier($0) })
-        context.propagateDeletes()
+        DeletePropagation.run(in: context)
         while true {
             let joined = context.tracker.dirty.filter {
                 $0._state.has(.dirty) && !$0._state.has(.inaccessible) && known.insert(ObjectIdentifier($0)).inserted
             }
             if joined.isEmpty { break }
             for object in joined { object.willSave() }
-            context.propagateDeletes()
+            DeletePropagation.run(in: context)
         }
         inserted = []
         updated = []

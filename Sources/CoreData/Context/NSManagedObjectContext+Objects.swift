@@ -83,8 +83,7 @@ extension NSManagedObjectContext {
         tracker.logRevival(of: object)
         tracker.unmark(object, .deleted)
         state.clear([.propagated, .eventDeleted])
-        tracker.unpropagated.removeAll { $0 === object }
-        tracker.postponed.removeAll { $0 === object }
+        tracker.deletePropagation.remove(object)
         if !state.has(.inserted) {
             if tracker.isReplaying {
                 tracker.touch(object)

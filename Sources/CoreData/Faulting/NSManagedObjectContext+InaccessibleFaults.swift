@@ -19,6 +19,6 @@ extension NSManagedObjectContext {
         state.pointee.slow |= SlowReason.overlay
         state.set(.inaccessible)
         tracker.mark(object, .deleted)
-        tracker.unpropagated.append(object)
+        tracker.deletePropagation.add(object)
     }
 }

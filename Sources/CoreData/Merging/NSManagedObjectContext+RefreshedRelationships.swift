@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
     fileprivate final func reopen(_ object: NSManagedObject) {
         guard object._state.has(.deleted), object._state.has(.propagated) else { return }
         object._state.clear(.propagated)
-        tracker.reopened.append(object)
+        tracker.deletePropagation.reopen(object)
     }
 }
 

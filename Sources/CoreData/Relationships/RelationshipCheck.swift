@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
                 hasStrays = true
             } else if state.has(.propagated) {
                 state.clear(.propagated)
-                tracker.unpropagated.append(object)
+                tracker.deletePropagation.add(object)
             }
         }
     }

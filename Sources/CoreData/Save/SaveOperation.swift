@@ -70,7 +70,7 @@ struct SaveOperation {
                 if object._state.isFault { object.fireUnseen() }
                 object.willSave()
             }
-            if !context.tracker.unpropagated.isEmpty { context.propagateDeletes() }
+            if !context.tracker.deletePropagation.waiting.isEmpty { DeletePropagation.run(in: context) }
             let changed = context.tracker.event
             context.processChanges()
             pending = changed.filter { $0._state.has(.dirty) }

@@ -16,14 +16,8 @@ struct ChangeTracker {
     private var isAnnounced = false
     /// An empty list with memory, for reuse.
     private var spare: ContiguousArray<NSManagedObject> = []
-    /// Objects deleted in the open event whose delete rules were not applied yet.
-    var unpropagated: ContiguousArray<NSManagedObject> = []
-    /// Objects deleted in former events whose delete rules wait for the save.
-    var postponed: ContiguousArray<NSManagedObject> = []
-    /// What the running redo deleted.
-    var redone: ContiguousArray<NSManagedObject> = []
-    /// Deleted objects whose delete rules are applied again, since objects that they had changed were refreshed.
-    var reopened: ContiguousArray<NSManagedObject> = []
+    /// The delete rules that are still to be applied.
+    var deletePropagation = DeletePropagation()
     /// Changed objects whose rows were found gone.
     var missed: ContiguousArray<NSManagedObject> = []
     /// The transient values that changed objects had at the last save.
@@ -54,7 +48,7 @@ struct ChangeTracker {
 
     /// Whether no object is listed.
     var isEmpty: Bool { dirty.isEmpty && event.isEmpty }
-    var hasEvent: Bool { !event.isEmpty || !unpropagated.isEmpty || !postponed.isEmpty }
+    var hasEvent: Bool { !event.isEmpty || !deletePropagation.isDone }
 
     // MARK: Marking
 
@@ -128,13 +122,7 @@ struct ChangeTracker {
         }
         mark(object, .deleted)
         addToEvent(object, .eventDeleted)
-        unpropagated.append(object)
-    }
-
-    /// Leaves the delete rules of the open event to the save.
-    mutating func postpone() {
-        postponed += unpropagated
-        unpropagated = []
+        deletePropagation.add(object)
     }
 
     /// Logs that a deletion is taken back. If the deletion is in the log of the open event, it is removed from there
@@ -232,10 +220,7 @@ struct ChangeTracker {
         event.borrowEach { $0._state.clear([.event, .fresh]) }
         if !event.isEmpty { event = [] }
         isAnnounced = false
-        unpropagated = []
-        postponed = []
-        redone = []
-        reopened = []
+        deletePropagation.removeAll()
         log = []
         logsDeletions = false
         if !pendingLogs.isEmpty { pendingLogs = [] }

@@ -36,10 +36,10 @@ extension NSManagedObjectContext {
         guard !isProcessingChanges, tracker.hasEvent || !tracker.log.isEmpty else { return }
         isProcessingChanges = true
         if propagatesDeletesAtEndOfEvent || isSaving {
-            if !tracker.postponed.isEmpty { propagatePostponed() }
-            propagateDeletes()
-        } else if !tracker.unpropagated.isEmpty {
-            tracker.postpone()
+            if !tracker.deletePropagation.postponed.isEmpty { DeletePropagation.runPostponed(in: self) }
+            DeletePropagation.run(in: self)
+        } else if !tracker.deletePropagation.waiting.isEmpty {
+            tracker.deletePropagation.postpone()
         }
         let event = ContextEvent(taking: &tracker)
         let (isLogged, hasDeletions) = (tracker.isLogging, tracker.logsDeletions)

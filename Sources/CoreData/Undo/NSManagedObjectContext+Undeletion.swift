@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
         guard !state.has([.gone, .deleted]) else { return }
         if !state.has(.inserted), tracker.undoManager?.isRedoing == true {
             remove(object)
-            return tracker.redone.append(object)
+            return tracker.deletePropagation.noteRedone(object)
         }
         // If the object came back in this same replay, its changes are logged all the same, for the redo that restores
         // it.

@@ -23,7 +23,7 @@ struct UndoReplay {
     func run() {
         context.tracker.replayed = []
         context.writing(as: .undo) { revert() }
-        if !context.tracker.redone.isEmpty { propagateRedone() }
+        context.propagateRedone()
         let touched = context.tracker.replayed ?? []
         context.tracker.replayed = nil
         for object in touched { context.revertIfRestored(object) }
@@ -40,17 +40,6 @@ struct UndoReplay {
             if context.runtime.hasOneWayRelationships { context.replaceKeys(returning) }
         }
         for change in log.reversed() { change.revert(in: context) }
-    }
-
-    /// Applies the delete rules of what a redo deleted, even if those of other deletions wait for the save: they were
-    /// applied before the undo.
-    private func propagateRedone() {
-        let redone = Set(context.tracker.redone)
-        context.tracker.redone = []
-        let waiting = context.tracker.unpropagated.filter { !redone.contains($0) }
-        context.tracker.unpropagated.removeAll { !redone.contains($0) }
-        context.propagateDeletes()
-        context.tracker.unpropagated += waiting
     }
 
     /// The objects that return into the context, by the keys of their former rows: they get other keys.

@@ -1,0 +1,136 @@
+// What another context or another writer has saved, taken over by a context.
+
+import CoreDataValues
+import Foundation
+
+/// One merge: new rows become faults, objects with values are brought up to date, deleted ones leave. Pending changes stay on top.
+///
+/// Used once, on the context's queue, after its pending changes were processed.
+struct Merging {
+    private let payload: ChangePayload
+    private let context: NSManagedObjectContext
+
+    init(_ payload: ChangePayload, into context: NSManagedObjectContext) {
+        self.payload = payload
+        self.context = context
+    }
+
+    func run() {
+        // Permanent keys that saves have assigned are accepted first.
+        context.link.holding(context) {}
+        context.rowTime += 1
+        for key in payload.inserted + payload.updated + payload.deleted { context.identityMap?.forgetVersion(key) }
+        let changed = payload.updated + payload.inserted.filter { context.registered($0) != nil }
+        let inserted = registerRows()
+        let deleted = dropDeleted()
+        let refreshed = renew(changed)
+        let owners = payload.namesOwners ? [] : forgetMembers()
+        context.processChanges()
+        // A changed row without an object may now belong to the results of a controller.
+        let others =
+            context.followers == nil
+            ? [] : changed.map { context.registered($0) ?? context.object(for: $0) } + owners
+        context.post(
+            ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed), followersOnly: others)
+        // The event is not one of the context's own changes, so no save may use its sets.
+        context.lastEvent = nil
+        context.postObjectIDs(.didMergeIDs, changedKey: NSRefreshedObjectIDsKey, inserted, refreshed, deleted)
+    }
+
+    /// Makes faults for new objects that are not registered yet.
+    private func registerRows() -> ContiguousArray<NSManagedObject> {
+        let faults = ContiguousArray(
+            payload.inserted.compactMap { context.registered($0) == nil ? context.object(for: $0) : nil })
+        for fault in faults { context.joinOthers(fault) }
+        return faults
+    }
+
+    /// Removes objects whose rows are gone, also from other objects' pending changes.
+    private func dropDeleted() -> ContiguousArray<NSManagedObject> {
+        // An inserted object under the key of a deleted row is an undo of the deletion.
+        let gone = ContiguousArray(
+            payload.deleted.compactMap { context.registered($0) }.filter { !$0._state.has([.gone, .inserted]) })
+        guard !gone.isEmpty else { return [] }
+        context.forget(Set(gone))
+        for object in gone {
+            context.tracker.discard(object)
+            context.withdraw(object)
+            object._state.breakCycles()
+        }
+        if context.keepsObjects { context.letGo(gone) }
+        return gone
+    }
+
+    /// Makes faults of the to-manys that changed objects may belong to or may have left, and answers the owners.
+    ///
+    /// Walks all objects of the context.
+    private func forgetMembers() -> [NSManagedObject] {
+        let runtime = context.runtime
+        var concerned: [(owner: Entity, index: Int)] = []
+        for entity in Set((payload.updated + payload.deleted).map(\.entity)) {
+            let info = runtime.infos[entity.value]
+            let inverses =
+                info.slotInverses.compactMap { $0 }
+                + info.toManyRelationships.compactMap { $0.inverse.map { runtime.schema[$0] } }
+            concerned += inverses.compactMap { inverse in
+                inverse.toManyIndex.map { (runtime.schema[inverse.owner], $0) }
+            }
+        }
+        if concerned.isEmpty { return [] }
+        return context.allObjects.filter { object in
+            var isOwner = false
+            for (owner, index) in concerned where object._state.info.entity.isKind(of: owner) {
+                guard let members = object.toManyState(index), !members.isFault,
+                    !object.relationship(toMany: index).description.isTransient,
+                    object._state.has(.persistent), !object.isLost
+                else { continue }
+                if members.isChanged { object.renewMembers(at: index, members) } else { members.becomeFault() }
+                isOwner = true
+            }
+            return isOwner
+        }
+    }
+
+    /// Brings objects that have values up to date and answers them; faults read the new row anyway.
+    ///
+    /// All detach their rows first, so that those with changes are read together. Pending deletions come last, so that
+    /// their delete rules find the other objects up to date.
+    private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+        var renewed: ContiguousArray<NSManagedObject> = []
+        let present = keys.compactMap { context.registered($0) }
+            .filter { $0._state.has(.persistent) && !$0.isLost }
+        var pending = PendingTargets()
+        var dirty: ContiguousArray<NSManagedObject> = []
+        var changed: ContiguousArray<NSManagedObject> = []
+        for object in present where !object._state.has(.deleted) {
+            let wasFault = object._state.isFault
+            if object._state.has(.dirty) {
+                if SaveOperation.isChanged(object) { changed.append(object) }
+                pending.note(object)
+                dirty.append(object)
+            } else {
+                detach(object, wasFault: wasFault)
+            }
+            if !wasFault { renewed.append(object) }
+        }
+        context.readRowsAgain(dirty)
+        for object in dirty {
+            object.renewToManys()
+            context.wakeRefreshed(object)
+        }
+        pending.apply(in: context)
+        context.renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
+        // Both writers may have made the same change.
+        for object in changed where !object._state.has(.based) { context.revertIfRestored(object) }
+        return renewed
+    }
+
+    private func detach(_ object: NSManagedObject, wasFault: Bool) {
+        if !wasFault { object.willTurnIntoFault() }
+        object.forgetInOwners()
+        object._state.dropStoredRelationships()
+        object._state.detachRow()
+        context.joinOthers(object)
+        if !wasFault { object.didTurnIntoFault() }
+    }
+}
