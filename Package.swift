@@ -144,13 +144,15 @@ let package = Package(
         // tests
         .testTarget(
             name: "CoreDataGenerationTests",
-            dependencies: ["CoreData", "CoreDataGeneration", "CoreDataModelFile", "CoreDataValues"],
+            dependencies: [
+                "CoreData", "CoreDataGeneration", "CoreDataModelFile", "CoreDataValues", "CoreDataSeeds",
+            ],
             resources: [.copy("AsXcode/Clinic.xcdatamodeld"), .copy("AsSwift/Harbor.xcdatamodeld")],
             swiftSettings: strict, plugins: ["CoreDataModelPlugin"]),
         .testTarget(
             name: "CoreDataValuesTests", dependencies: ["CoreDataValues", "CoreDataSeeds"], swiftSettings: strict),
         .testTarget(
-            name: "CoreDataModelFileTests", dependencies: ["CoreDataModelFile", "CoreDataValues"],
+            name: "CoreDataModelFileTests", dependencies: ["CoreDataModelFile", "CoreDataValues", "CoreDataSeeds"],
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataSQLiteTests",
@@ -170,7 +172,7 @@ let package = Package(
                 "CoreDataVictim", "CoreDataOracle", "CoreDataSeeds",
             ],
             swiftSettings: strict),
-        // Random numbers that come again with their seed, and property lists put together byte by byte.
+        // Random numbers that come again with their seed, property lists put together byte by byte, and where files of others lie.
         .target(name: "CoreDataSeeds", path: "Tests/CoreDataSeeds", swiftSettings: strict),
         // The models and stacks that tests of objects share.
         .target(

@@ -1,6 +1,7 @@
 // The Swift text that is made of a model.
 
 import CoreDataModelFile
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing
@@ -221,20 +222,15 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
         }
     }
 
-    private static let models = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/corpus/models")
-
     @Test(
         "Classes are made of the current version of every model of other projects that loads",
-        .enabled(if: FileManager.default.fileExists(atPath: models.path)))
+        .enabled(if: Corpus.isPresent))
     func corpus() throws {
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.models.path).filter {
-            $0.hasSuffix(".xcdatamodeld")
-        }
+        let packages = try Corpus.files(below: "models") { $0.hasSuffix(".xcdatamodeld") }
         var classes = 0
-        for path in paths.sorted() {
+        for package in packages {
             // Some are broken, or of the days before models were XML.
-            guard let schema = try? ModelFile.load(Self.models.appendingPathComponent(path)) else { continue }
+            guard let schema = try? ModelFile.load(package) else { continue }
             for style in GenerationOptions.Style.allCases {
                 let made = try ModelClasses(
                     schema, model: "Model", options: GenerationOptions(style: style, scope: .all))

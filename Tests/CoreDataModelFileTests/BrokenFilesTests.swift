@@ -1,5 +1,6 @@
 // Broken files: each is refused at the place where it is broken, in words.
 
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing

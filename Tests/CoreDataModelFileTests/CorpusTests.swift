@@ -1,5 +1,6 @@
 // The models of a hundred projects load, and hash as Core Data hashed them.
 
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing
@@ -10,7 +11,7 @@ import Testing
 struct CorpusTests {
     @Test("Every model in use loads, and hashes as a second, independent implementation says")
     func everyModelLoads() throws {
-        let files = try Corpus.files(named: "contents")
+        let files = try Corpus.files(below: "models") { $0.hasSuffix("/contents") }
         #expect(files.count > 1_000)
         let expected = try Reference.hashes(of: files)
         var compared = 0
@@ -88,7 +89,9 @@ struct CorpusTests {
 
     @Test("Every package of versions says which is current, or that none is")
     func everyPackageHasVersions() throws {
-        let files = try Corpus.files(named: "contents") + Corpus.files(named: "elements")
+        let files =
+            try Corpus.files(below: "models") { $0.hasSuffix("/contents") }
+            + Corpus.files(below: "models") { $0.hasSuffix("/elements") }
         let packages = Set(files.map { $0.deletingLastPathComponent().deletingLastPathComponent() })
             .filter { $0.pathExtension == "xcdatamodeld" }
         #expect(packages.count > 400)
@@ -109,7 +112,7 @@ struct CorpusTests {
 
     @Test("Models in the binary form of Xcode 3 are refused in words")
     func binaryModelsAreRefused() throws {
-        let files = try Corpus.files(named: "elements")
+        let files = try Corpus.files(below: "models") { $0.hasSuffix("/elements") }
         #expect(!files.isEmpty)
         for file in files
         where !FileManager.default.fileExists(

@@ -1,5 +1,6 @@
 // The sample model: both versions, as the rest of the package relies on them.
 
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 // The versions of published models: what differs from one to the next, and which one a store was written with.
 
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing

@@ -1,12 +1,11 @@
 // Every statement on the behaviour of objects, contexts and stores has a test or a written deviation.
 
+import CoreDataSeeds
 import Foundation
 import Testing
 
 @Suite struct StatementTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-    private static let list = root.deletingLastPathComponent().appendingPathComponent("shared/specs/behaviours.md")
+    private static let list = Corpus.shared.appendingPathComponent("specs/behaviours.md")
     /// Object graph, concurrency and the rest; the other sections are about requests, predicates, history and migration.
     private static let sections: Set<String> = ["1", "2", "3", "4", "5", "6", "7", "10", "11", "15"]
 
@@ -25,7 +24,7 @@ import Testing
         try #require(numbers.count >= 75)
         let tests = try Self.tests()
         let deviations = try String(
-            contentsOf: Self.root.appendingPathComponent("Documentation/Deviations.md"), encoding: .utf8)
+            contentsOf: Corpus.package.appendingPathComponent("Documentation/Deviations.md"), encoding: .utf8)
         let missing = numbers.filter { number in
             let isTested = tests.contains("@Test(\"\(number) ") || tests.contains("@Test(\n        \"\(number) ")
             return !isTested && !deviations.contains("\n- \(number): ")
@@ -35,7 +34,7 @@ import Testing
 
     /// All test sources but this one.
     private static func tests() throws -> String {
-        let folder = root.appendingPathComponent("Tests")
+        let folder = Corpus.package.appendingPathComponent("Tests")
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
         return try paths.filter { $0.hasSuffix(".swift") && !$0.hasSuffix("StatementTests.swift") }
             .map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }.joined()

@@ -2,6 +2,7 @@
 
 import CoreDataSQL
 import CoreDataSQLite
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation

@@ -1,6 +1,7 @@
 // The triggers in files: as Apple writes them, and what they do in stores that Apple wrote.
 
 import CoreDataSQL
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation

@@ -117,13 +117,3 @@ final class Raw {
         }
     }
 }
-
-/// Stores that Apple's Core Data wrote, beside the package; nil when they are not there.
-enum Corpus {
-    static let stores: URL? = {
-        var root = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { root.deleteLastPathComponent() }
-        let folder = root.appendingPathComponent("shared/corpus/stores")
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
-    }()
-}

@@ -1,6 +1,7 @@
 // Histories that Apple's Core Data wrote, read through requests and by plain SQL.
 
 import CoreData
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -18,13 +19,6 @@ import Testing
         "alemar11+CoreDataPlus/Tests/Resources/SampleModel2/Fixtures/SampleModel2_V2.sqlite",
     ]
 
-    private static let corpus: URL? = {
-        var root = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { root.deleteLastPathComponent() }
-        let folder = root.appendingPathComponent("shared/corpus/stores")
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
-    }()
-
     /// The entities that a file says it has, without properties.
     private func draft(of tables: Tables) throws -> SchemaDraft {
         let rows = try tables.rows("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY 1")
@@ -41,10 +35,10 @@ import Testing
 
     @Test("Transactions, changes, authors and times are what the tables say", arguments: stores, [true, false])
     func reading(_ path: String, _ isReadOnly: Bool) throws {
-        guard let corpus = Self.corpus else { return print("skipped: there is no shared/corpus beside the package") }
+        guard let stores = Corpus.stores else { return }
         let folder = Folder()
         let url = folder.file("store")
-        try Data(contentsOf: corpus.appendingPathComponent(path)).write(to: url)
+        try Data(contentsOf: stores.appendingPathComponent(path)).write(to: url)
         let tables = try Tables(url)
         let isOld = try !tables.rows("SELECT name FROM pragma_table_info('ATRANSACTION')").contains("ZAUTHORTS")
         func text(_ name: String) -> String {
@@ -133,9 +127,9 @@ import Testing
     private func desk(_ path: String, _ shapes: [String: Shape], end: String, in folder: Folder) throws -> (
         Desk, Tables
     )? {
-        guard let corpus = Self.corpus else { return nil }
+        guard let stores = Corpus.stores else { return nil }
         let url = folder.file("store")
-        try Data(contentsOf: corpus.appendingPathComponent(path)).write(to: url)
+        try Data(contentsOf: stores.appendingPathComponent(path)).write(to: url)
         let tables = try Tables(url)
         var draft = try self.draft(of: tables)
         for place in draft.entities.indices {

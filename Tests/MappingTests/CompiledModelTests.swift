@@ -2,31 +2,12 @@
 
 import CoreDataTestSupport
 import CoreDataSQLite
+import CoreDataSeeds
 import CoreDataValues
 import Testing
 
 @testable import CoreData
 @testable import CoreDataModelFile
-
-enum Corpus {
-    private static let package = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    static let root = package.deletingLastPathComponent().appendingPathComponent("shared/corpus")
-
-    /// The files of other projects are read in place and are not part of this one.
-    static var isPresent: Bool {
-        let present = FileManager.default.fileExists(atPath: root.appendingPathComponent("compiled").path)
-        if !present { print("skipped: there is no collection at \(root.path)") }
-        return present
-    }
-
-    static func files(below folder: String, _ isWanted: (String) -> Bool) throws -> [URL] {
-        let place = root.appendingPathComponent(folder)
-        return try FileManager.default.subpathsOfDirectory(atPath: place.path).filter(isWanted).sorted().map {
-            place.appendingPathComponent($0)
-        }
-    }
-}
 
 @Suite struct CompiledModelTests {
     @Test(

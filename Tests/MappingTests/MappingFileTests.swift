@@ -1,5 +1,6 @@
 // Mapping models in files.
 
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Testing

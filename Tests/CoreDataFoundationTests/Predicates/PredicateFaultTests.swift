@@ -108,7 +108,7 @@ import class CoreDataFoundation.NSExpression
                 "CAST(price, 'NSString') LIKE '1*'", "(age + 1) << 2 == 4 / age",
                 "median({1, age, 9}) == tags[FIRST].length", "name MATCHES '[A-Z].*'",
             ]
-        let real = SharedTable.rows("predicates/formats.tsv")?.map { $0[0] } ?? []
+        let real = Corpus.rows("predicates/formats.tsv")?.map { $0[0] } ?? []
         let arguments: [Any] = [
             "age", 3, 2.5, [1, "x"], Date(), Optional<Int>.none as Any, NSNull(), Data([1]), ["a": 1], Decimal(1),
             UUID(),

@@ -11,7 +11,7 @@ import class CoreDataFoundation.NSExpression
 @Suite struct PredicateFormatTests {
     @Test("Every golden text prints as Apple's implementation prints it")
     func golden() throws {
-        guard let rows = SharedTable.rows("predicates/golden.tsv") else { return }
+        guard let rows = Corpus.rows("predicates/golden.tsv") else { return }
         var checked = 0
         for row in rows where row.count >= 3 {
             // A key path of Swift stands for its key.

@@ -1,5 +1,6 @@
 // The predicates of real programs, asked of things without a model.
 
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing
@@ -23,7 +24,7 @@ import Testing
         "Dictionaries, objects with keys, values and lists answer every predicate of real programs, alike and as its printed text does"
     )
     func evaluate() throws {
-        guard let rows = SharedTable.rows("predicates/formats.tsv") else { return }
+        guard let rows = Corpus.rows("predicates/formats.tsv") else { return }
         var tally = Tally()
         var count = 0
         for row in rows where !row[0].contains("\\(") {

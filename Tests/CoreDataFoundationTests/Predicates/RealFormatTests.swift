@@ -1,5 +1,6 @@
 // The format texts of real programs.
 
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing
@@ -51,7 +52,7 @@ import Testing
         "Every literal text is read, prints, and reads back as the same tree, but for the few that break a rule which is named"
     )
     func literals() throws {
-        guard let rows = SharedTable.rows("predicates/formats.tsv") else { return }
+        guard let rows = Corpus.rows("predicates/formats.tsv") else { return }
         var counts: [String: [Outcome: Int]] = [:]
         var failures: [String] = []
         var literal = 0

@@ -1,21 +1,12 @@
 // Stores that Apple's Core Data wrote, opened read-only with models made in code.
 
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing
 
 @testable import CoreDataSQL
 @testable import CoreDataSQLite
-
-/// The collected stores beside the project, nil where they are not.
-enum Corpus {
-    static var stores: URL? {
-        var url = URL(fileURLWithPath: #filePath)
-        for _ in 0..<5 { url.deleteLastPathComponent() }
-        url.appendPathComponent("shared/corpus/stores")
-        return FileManager.default.fileExists(atPath: url.path) ? url : nil
-    }
-}
 
 @Suite("Stores written by Core Data")
 struct CorpusTests {
@@ -28,10 +19,7 @@ struct CorpusTests {
     )
         throws -> SQLiteStore?
     {
-        guard let stores = Corpus.stores else {
-            print("skipped: there is no shared/corpus beside the package")
-            return nil
-        }
+        guard let stores = Corpus.stores else { return nil }
         try Data(contentsOf: stores.appendingPathComponent(path)).write(to: folder.file)
         var draft = SchemaDraft()
         draft.entities = entities
@@ -139,7 +127,7 @@ struct CorpusTests {
         var other = cars
         other[0].attributes.removeFirst()
         other[0].indexes = []
-        if Corpus.stores == nil { return print("skipped: there is no shared/corpus beside the package") }
+        if Corpus.stores == nil { return }
         let error = #expect(throws: StoreError.self) { try open(carsPath, other) }
         #expect(error?.code == 134100)
         #expect(

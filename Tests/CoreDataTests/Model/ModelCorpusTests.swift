@@ -2,6 +2,7 @@
 
 import CoreData
 import CoreDataModelFile
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing
@@ -30,28 +31,17 @@ private func difference(_ a: Any, _ b: Any) -> String {
 }
 
 @Suite struct ModelCorpusTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("shared/corpus/models")
-
-    private static func models() -> [URL] {
-        let walker = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
-        var found: [URL] = []
-        while let url = walker?.nextObject() as? URL {
-            if url.pathExtension == "xcdatamodel" { found.append(url) }
-        }
+    private static func models() throws -> [URL] {
+        guard Corpus.isPresent else { return [] }
         // Spelling a draft out costs a tenth of a second in a debug build: every thirtieth model is enough.
-        let ordered = found.sorted { $0.path < $1.path }
-        return stride(from: 0, to: ordered.count, by: 30).map { ordered[$0] }
+        let found = try Corpus.files(below: "models") { $0.hasSuffix(".xcdatamodel") }
+        return stride(from: 0, to: found.count, by: 30).map { found[$0] }
     }
 
     @Test("Published models survive descriptions, copies and freezing")
     func everyModel() throws {
-        let urls = Self.models()
-        guard !urls.isEmpty else {
-            print("skipped: no models at \(Self.root.path)")
-            return
-        }
+        let urls = try Self.models()
+        if urls.isEmpty { return }
         var taken = 0
         for url in urls {
             guard let draft = try? ModelFile.draft(at: url), let schema = try? Schema(checking: draft) else {

@@ -1,6 +1,7 @@
 // Every model of published programs: hashed as a second program hashes it, and given a store.
 
 import CoreData
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing
@@ -8,17 +9,11 @@ import Testing
 @testable import CoreDataSQLite
 
 @Suite struct ModelStoreCorpusTests {
-    private static let shared = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("shared")
-
     /// Every fourth model, from one of the first four on: the parts run side by side, seven seconds each.
     private static func models(_ part: Int) throws -> [URL] {
-        let root = shared.appendingPathComponent("corpus/models")
-        guard FileManager.default.fileExists(atPath: root.path) else { return [] }
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix("/contents") }
-            .sorted()
-        return stride(from: part, to: paths.count, by: 4).map { root.appendingPathComponent(paths[$0]) }
+        guard Corpus.isPresent else { return [] }
+        let all = try Corpus.files(below: "models") { $0.hasSuffix("/contents") }
+        return stride(from: part, to: all.count, by: 4).map { all[$0] }
     }
 
     /// Hashes in hexadecimal by path and entity, as the program of the format's description prints them; without those
@@ -27,7 +22,8 @@ import Testing
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
-            ["python3", "-B", shared.appendingPathComponent("specs/verify_xml_hashes.py").path] + models.map(\.path)
+            ["python3", "-B", Corpus.shared.appendingPathComponent("specs/verify_xml_hashes.py").path]
+            + models.map(\.path)
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -54,7 +50,7 @@ import Testing
         arguments: 0..<4)
     func everyModel(_ part: Int) throws {
         let urls = try Self.models(part)
-        if urls.isEmpty { return print("skipped: no models at \(Self.shared.path)") }
+        if urls.isEmpty { return }
         let expected = try Self.reference(urls)
         var (compared, opened) = (0, 0)
         var refusals: [String: Int] = [:]

@@ -1,6 +1,7 @@
 // Files of Core Data's own, migrated by us and by it.
 
 import CCoreDataSQLite
+import CoreDataSeeds
 import CoreDataTestSupport
 import Foundation
 import Testing
@@ -15,7 +16,7 @@ struct StoreExtract {
     let entities: [(number: Int, name: String, parent: Int, last: Int)]
     let metadata: [String: Any]
 
-    init?(_ file: URL, corpus: URL) {
+    init?(_ file: URL) {
         guard let data = try? Data(contentsOf: file),
             let all = try? JSONSerialization.jsonObject(with: data) as? [String: Any],
             let source = all["source_model"] as? String, let path = source.range(of: "/corpus/"),
@@ -23,7 +24,7 @@ struct StoreExtract {
             let metadata = StoreExtract.value(all["metadata"]) as? [String: Any]
         else { return nil }
         name = file.deletingPathExtension().lastPathComponent
-        model = corpus.appendingPathComponent(String(source[path.upperBound...])).deletingLastPathComponent()
+        model = Corpus.root.appendingPathComponent(String(source[path.upperBound...])).deletingLastPathComponent()
         self.metadata = metadata
         self.definitions = definitions.compactMap { row in
             guard let sql = row[3] as? String else { return nil }
@@ -69,22 +70,16 @@ struct StoreExtract {
 }
 
 @Suite("Layout of migrated files") struct CorpusLayoutTests {
-    private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("shared/corpus")
-
     private static var extracts: [StoreExtract] {
-        let folder = corpus.appendingPathComponent("store-extracts/wireapp+wire-ios-data-model/Tests/Resources")
+        let folder = Corpus.root.appendingPathComponent("store-extracts/wireapp+wire-ios-data-model/Tests/Resources")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.sorted { $0.compare($1, options: .numeric) == .orderedAscending }
-            .compactMap { StoreExtract(folder.appendingPathComponent($0), corpus: corpus) }
+            .compactMap { StoreExtract(folder.appendingPathComponent($0)) }
     }
-
-    private static var isThere: Bool { FileManager.default.fileExists(atPath: corpus.path) }
 
     @Test(
         "13.3 Files that Core Data has migrated, migrated by us from one to the next, have its tables to the letter, and its numbers",
-        .enabled(if: isThere, "../shared/corpus is not there"))
+        .enabled(if: Corpus.isPresent))
     func steps() throws {
         let all = Self.extracts
         // What a chain of migrations has left: only it has renamed tables.
@@ -121,12 +116,12 @@ struct StoreExtract {
 
     /// Of all projects, in the order of their paths.
     private static var everything: [StoreExtract] {
-        let folder = corpus.appendingPathComponent("store-extracts")
+        let folder = Corpus.root.appendingPathComponent("store-extracts")
         let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         return (walk?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "json" }.sorted {
             $0.path < $1.path
         }
-        .compactMap { StoreExtract($0, corpus: corpus) }
+        .compactMap { StoreExtract($0) }
     }
 
     /// The version before the one of a file, by name; nil for the first one, or for a model that is not there.
@@ -155,7 +150,7 @@ struct StoreExtract {
 
     @Test(
         "13.3 Files of other projects whose model and the one before it are there: a store of the one before becomes what they are",
-        .enabled(if: isThere, "../shared/corpus is not there"))
+        .enabled(if: Corpus.isPresent))
     func projects() throws {
         var (same, new, refused, renamed, strange) = ([String](), [String](), [String](), [String](), [String]())
         for extract in Self.everything where !extract.name.hasSuffix(".wiredatabase") {

@@ -1,5 +1,6 @@
 // Stores of photo libraries, which keep places in R-trees.
 
+import CoreDataSeeds
 import CoreDataTestSupport
 import Foundation
 import Testing
@@ -7,20 +8,15 @@ import Testing
 @testable import CoreData
 
 @Suite("Stores with R-trees") struct SpatialStoreTests {
-    private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("shared/corpus")
-
-    private static var isThere: Bool { FileManager.default.fileExists(atPath: corpus.path) }
-
     private static var libraries: [String] {
-        guard isThere else { return [] }
+        guard Corpus.isPresent else { return [] }
         return ["stores", "stores-emptied"].flatMap { folder -> [String] in
             let tests = "\(folder)/ink-splatters+osxphotos/tests"
-            let names = try? FileManager.default.contentsOfDirectory(atPath: corpus.appendingPathComponent(tests).path)
+            let names = try? FileManager.default.contentsOfDirectory(
+                atPath: Corpus.root.appendingPathComponent(tests).path)
             return (names ?? []).sorted().map { "\(tests)/\($0)/database/Photos.sqlite" }
         }
-        .filter { FileManager.default.fileExists(atPath: corpus.appendingPathComponent($0).path) }
+        .filter { FileManager.default.fileExists(atPath: Corpus.root.appendingPathComponent($0).path) }
     }
 
     /// The entity whose places an R-tree keeps.
@@ -30,11 +26,11 @@ import Testing
 
     @Test(
         "A library of photos takes a new attribute, loses its R-tree and gets it back, and its objects can be saved all the time",
-        .enabled(if: isThere, "../shared/corpus is not there"), arguments: libraries)
+        .enabled(if: Corpus.isPresent), arguments: libraries)
     func library(_ path: String) throws {
         let versions = try Versions([])
         for ending in ["", "-wal"] {
-            let file = Self.corpus.appendingPathComponent(path + ending)
+            let file = Corpus.root.appendingPathComponent(path + ending)
             guard FileManager.default.fileExists(atPath: file.path) else { continue }
             try FileManager.default.copyItem(
                 at: file,

@@ -1,5 +1,6 @@
 // Stores of published programs with many-to-many relationships.
 
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Testing
@@ -17,18 +18,16 @@ import Testing
         let stores: [Store]
     }
 
-    private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("shared/corpus")
-
     /// Stores with the models that they were written with.
     private static func stores() throws -> [(file: URL, model: URL)] {
-        guard let data = try? Data(contentsOf: corpus.appendingPathComponent("hash_vectors.json")) else { return [] }
+        guard let data = try? Data(contentsOf: Corpus.root.appendingPathComponent("hash_vectors.json")) else {
+            return []
+        }
         return try JSONDecoder().decode(Vectors.self, from: data).stores.compactMap { store in
             guard store.match == "strict", let source = store.source, source.hasSuffix("contents") else { return nil }
-            let files = ["stores", "stores-emptied"].map { corpus.appendingPathComponent("\($0)/\(store.store)") }
+            let files = ["stores", "stores-emptied"].map { Corpus.root.appendingPathComponent("\($0)/\(store.store)") }
             guard let file = files.first(where: { FileManager.default.fileExists(atPath: $0.path) }) else { return nil }
-            return (file, corpus.appendingPathComponent(source))
+            return (file, Corpus.root.appendingPathComponent(source))
         }
     }
 
@@ -37,7 +36,7 @@ import Testing
     )
     func pairs() throws {
         let stores = try Self.stores()
-        if stores.isEmpty { return print("skipped: no stores at \(Self.corpus.path)") }
+        if stores.isEmpty { return print("skipped: no stores at \(Corpus.root.path)") }
         var (checked, foreign) = (0, 0)
         for (file, url) in stores {
             let rig = Rig(try NSManagedObjectModel(loading: url))

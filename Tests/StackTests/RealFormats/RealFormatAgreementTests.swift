@@ -1,6 +1,7 @@
 // The predicates of real programs, asked of rows: SQLite, the store in memory and the objects answer alike.
 
 import CoreDataFoundation
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -15,18 +16,8 @@ import Testing
     }
 
     /// The literal texts of a table beside the project; nil when it is not there.
-    private static func texts(file: String = #filePath) -> [String]? {
-        var root = URL(fileURLWithPath: file)
-        for _ in 0..<5 { root.deleteLastPathComponent() }
-        let url = root.appendingPathComponent("shared/predicates/formats.tsv")
-        guard let table = try? String(contentsOf: url, encoding: .utf8) else {
-            print("Skipped: predicates/formats.tsv is not beside the project.")
-            return nil
-        }
-        return table.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
-            $0.split(separator: "\t").first.map(String.init)
-        }
-        .filter { !$0.contains("\\(") }
+    private static func texts() -> [String]? {
+        Corpus.rows("predicates/formats.tsv")?.compactMap(\.first).filter { !$0.contains("\\(") }
     }
 
     private static func read(_ text: String) -> CoreDataValues.Predicate? {

@@ -1,30 +1,9 @@
-// Where the models that these tests read lie.
+// Models as texts, and folders for them.
 
 import CoreDataValues
 import Foundation
 
 @testable import CoreDataModelFile
-
-enum Corpus {
-    static let package = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    static let shared = package.deletingLastPathComponent().appendingPathComponent("shared")
-    static let root = shared.appendingPathComponent("corpus")
-
-    /// The models of other projects are read in place and are not part of this one.
-    static var isPresent: Bool {
-        let present = FileManager.default.fileExists(atPath: root.appendingPathComponent("models").path)
-        if !present { print("skipped: there is no model collection at \(root.path)") }
-        return present
-    }
-
-    /// Every file of that name among the models, in the order of their paths.
-    static func files(named name: String) throws -> [URL] {
-        let models = root.appendingPathComponent("models")
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: models.path)
-        return paths.filter { $0.hasSuffix("/" + name) }.sorted().map { models.appendingPathComponent($0) }
-    }
-}
 
 /// A folder for one test, removed at its end.
 func withFolder<Answer>(_ body: (URL) throws -> Answer) throws -> Answer {
