@@ -31,6 +31,16 @@ import Testing
         try check(#Predicate { $0.length < 1.5 })
     }
 
+    @Test("A condition inside a filter of what is filtered has a variable of its own")
+    func chainedFilters() throws {
+        try check(
+            #Predicate {
+                $0.cargo.filter { $0.weight >= 0 }.filter { cask in
+                    cask.owner.flatMap { $0.ships.contains { $0.length < cask.weight } } ?? false
+                }.count == 1
+            })
+    }
+
     @Test("Captured values: dates, UUIDs, enumerations, collections, nil")
     func captured() throws {
         let (date, tag, tags) = (

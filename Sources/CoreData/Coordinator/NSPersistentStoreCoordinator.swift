@@ -59,7 +59,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         managedObjectModel = model
         shown = nil
         observers = Observers()
-        identities = StoreIdentities()
+        identities = StoreIdentities(model)
         do {
             runtime = try model.runtime()
         } catch {

@@ -75,32 +75,29 @@ extension NSManagedObjectContext {
 
     /// - Parameter entity: the entity whose rows are judged; nil for groups of rows.
     final func bridge(_ predicate: NSPredicate, on entity: EntityIndex? = nil) throws -> Predicate {
-        let identities = requiredCoordinator.identities
         do {
             if let entity, runtime.schema.hasTransformables { return try bridge(predicate, transforming: entity) }
-            return try predicate.tree(fetching: true) { try NSManagedObjectContext.value(of: $0, identities) }
+            return try predicate.tree(fetching: true) { try self.value(of: $0) }
         } catch { throw CocoaError.reading(error) }
     }
 
     @inline(never)
     private func bridge(_ predicate: NSPredicate, transforming entity: EntityIndex) throws -> Predicate {
-        let identities = requiredCoordinator.identities
         return try predicate.tree(
             fetching: true, transforming: (TransformableConstants(schema: runtime.schema), entity)
         ) {
-            try NSManagedObjectContext.value(of: $0, identities)
+            try self.value(of: $0)
         }
     }
 
     final func bridge(_ expression: NSExpression) throws -> Expression {
-        let identities = requiredCoordinator.identities
         do {
-            return try expression.tree(fetching: true) { try NSManagedObjectContext.value(of: $0, identities) }
+            return try expression.tree(fetching: true) { try self.value(of: $0) }
         } catch { throw CocoaError.reading(error) }
     }
 
     /// Returns the value of a constant that is an object, object ID or entity; nil for others.
-    private static func value(of object: Any, _ identities: StoreIdentities) throws -> Value? {
+    private func value(of object: Any) throws -> Value? {
         let id: NSManagedObjectID
         switch object {
         case let object as NSManagedObject: id = object.objectID
@@ -108,10 +105,11 @@ extension NSManagedObjectContext {
         case let entity as NSEntityDescription: return .text(entity.entityName)
         default: return nil
         }
-        guard id.identity === identities else {
+        guard id.identity === requiredCoordinator.identities else {
             throw CocoaError.coreData(134060, "A predicate names \(id), an object of another coordinator.")
         }
-        return .key(id.key)
+        // A context above may have saved it since.
+        return .key(id.key.number > 0 ? id.key : currentKey(id.key))
     }
 
     private func bridge(_ descriptor: NSSortDescriptor, _ info: EntityInfo) throws -> SortTerm {

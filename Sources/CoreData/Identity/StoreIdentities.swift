@@ -8,6 +8,8 @@ import Foundation
 final class StoreIdentities: @unchecked Sendable {
     /// Part of the URIs of this coordinator's temporary IDs.
     let uuid = UUID().uuidString
+    /// Kept for the IDs, whose entities it owns: they may outlive everything else.
+    private let model: NSManagedObjectModel
     private let lock = NSLock()
     private var stores: [UInt16: Entry] = [:]
     /// The numbers of stores that were replaced by others, by the UUID of the former store.
@@ -25,6 +27,8 @@ final class StoreIdentities: @unchecked Sendable {
             self.store = store
         }
     }
+
+    init(_ model: NSManagedObjectModel) { self.model = model }
 
     func add(_ store: NSPersistentStore, number: UInt16) {
         let entry = Entry(store)

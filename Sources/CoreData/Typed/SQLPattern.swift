@@ -4,27 +4,27 @@ import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// A pattern of SQL's `LIKE`.
+/// A pattern of SQL's `LIKE`, read by scalars, as predicates compare.
 struct SQLPattern {
     private enum Part: Equatable {
-        case text(Character)
+        case text(Unicode.Scalar)
         case one, any
     }
     private var parts: [Part] = []
 
     init(_ pattern: String) {
         var isEscaped = false
-        for character in pattern {
-            switch character {
+        for scalar in pattern.unicodeScalars {
+            switch scalar {
             case _ where isEscaped:
                 // Before any other character a backslash stands for itself.
-                if !"%_\\".contains(character) { parts.append(.text("\\")) }
-                parts.append(.text(character))
+                if !"%_\\".unicodeScalars.contains(scalar) { parts.append(.text("\\")) }
+                parts.append(.text(scalar))
                 isEscaped = false
             case "\\": isEscaped = true
             case "%": parts.append(.any)
             case "_": parts.append(.one)
-            default: parts.append(.text(character))
+            default: parts.append(.text(scalar))
             }
         }
         if isEscaped { parts.append(.text("\\")) }
@@ -42,22 +42,26 @@ struct SQLPattern {
     }
 
     private func literal(_ parts: ArraySlice<Part>) -> String? {
-        var text = ""
+        var text = String.UnicodeScalarView()
         for part in parts {
-            guard case .text(let character) = part else { return nil }
-            text.append(character)
+            guard case .text(let scalar) = part else { return nil }
+            text.append(scalar)
         }
-        return text
+        return String(text)
     }
 
     /// As `LIKE` of predicates writes it.
     private var pattern: String {
-        parts.map { part in
+        var pattern = String.UnicodeScalarView()
+        for part in parts {
             switch part {
-            case .any: "*"
-            case .one: "?"
-            case .text(let character): "*?\\".contains(character) ? "\\\(character)" : String(character)
+            case .any: pattern.append("*")
+            case .one: pattern.append("?")
+            case .text(let scalar):
+                if "*?\\".unicodeScalars.contains(scalar) { pattern.append("\\") }
+                pattern.append(scalar)
             }
-        }.joined()
+        }
+        return String(pattern)
     }
 }

@@ -28,8 +28,15 @@ final class FormatCache: Sendable {
         }
     }
 
+    /// Texts are the same by their scalars: one with é and one with e and an accent find different things.
+    private struct Text: Hashable {
+        let text: String
+        init(_ text: String) { self.text = text }
+        static func == (left: Text, right: Text) -> Bool { left.text.hasSameBytes(as: right.text) }
+    }
+
     private struct State {
-        var entries: [String: Entry] = [:]
+        var entries: [Text: Entry] = [:]
         /// The last texts that were asked for, by where they lie: a program's literals lie where they lay, and need no hashing.
         var recent: [(text: String, entry: Entry)?] = Array(repeating: nil, count: FormatCache.recentCount)
     }
@@ -45,7 +52,7 @@ final class FormatCache: Sendable {
         let place = Int(truncatingIfNeeded: ((words.0 ^ words.1) &* 0x9E37_79B9_7F4A_7C15) >> 58)
         let entry: Entry? = state.withLock { state in
             if let recent = state.recent[place], FormatCache.words(recent.text) == words { return recent.entry }
-            guard let known = state.entries[text] else { return nil }
+            guard let known = state.entries[Text(text)] else { return nil }
             state.recent[place] = (text, known)
             return known
         }
@@ -60,7 +67,7 @@ final class FormatCache: Sendable {
     func keep(_ entry: Entry, for text: String) {
         state.withLock { state in
             if state.entries.count >= FormatCache.limit { state = State() }
-            state.entries[text] = entry
+            state.entries[Text(text)] = entry
         }
     }
 }

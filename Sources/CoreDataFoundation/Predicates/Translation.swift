@@ -71,6 +71,8 @@ struct Translation {
     /// What a fetch may ask: every walk over a condition is recursive.
     private static let deepest = 1000
     private static let flattened = 32
+    /// An expression costs more of the stack than a condition.
+    private static let deepestExpression = 300
 
     init(_ mode: Mode, fetching: Bool = false) {
         self.mode = mode
@@ -164,6 +166,25 @@ struct Translation {
     }
 
     mutating func expression(_ expression: NSExpression) throws -> Expression {
+        switch expression.content {
+        case .function, .aggregate, .subquery, .sets, .conditional: try deeper { try $0.nested(expression) }
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .block, .external: try nested(expression)
+        }
+    }
+
+    /// - Throws: for more expressions in one another than a fetch may ask.
+    private mutating func deeper<Result>(_ body: (inout Translation) throws -> Result) throws -> Result {
+        depth += 1
+        defer { depth -= 1 }
+        if case .converting = mode, depth > Translation.deepestExpression {
+            throw PredicateError(
+                "A predicate has expressions nested more than \(Translation.deepestExpression) deep; say the same with fewer."
+            )
+        }
+        return try body(&self)
+    }
+
+    private mutating func nested(_ expression: NSExpression) throws -> Expression {
         switch expression.content {
         case .constant(let value): return try constant(value)
         case .evaluatedObject: return .this

@@ -49,6 +49,8 @@ struct SwiftTranslation {
     ) throws(PredicateError) -> NSExpression {
         // A filter of what is filtered is one filter.
         if case .subquery(let whole, let name, let first) = collection.content {
+            depth += 1
+            defer { depth -= 1 }
             let second = try condition(test, variable, name, negated)
             return NSExpression(
                 forSubquery: whole, usingIteratorVariable: name, predicate: NSPredicate.joined(.and, first, second))

@@ -109,6 +109,17 @@ extension BoundPath {
     }
 }
 
+extension BoundOperand {
+    /// The entity of the object that it comes to, by a path or as one member of a to-many; nil for values.
+    func target(in schema: Schema) -> Entity? {
+        switch self {
+        case .path(let path): path.target(in: schema)
+        case .aggregate(let aggregate): aggregate.operand?.target(in: schema)
+        case .value, .call, .conditional, .grouped: nil
+        }
+    }
+}
+
 extension ValueFamily {
     init(of kind: SlotKind) {
         switch kind {

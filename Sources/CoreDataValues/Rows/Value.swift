@@ -18,5 +18,36 @@ package enum Value: Hashable, Sendable, Codable {
     /// A to-one target, or an object named in a predicate.
     case key(ObjectKey)
 
-    package var isNull: Bool { self == .null }
+    package var isNull: Bool { if case .null = self { true } else { false } }
+
+    /// Texts are the same by their scalars, as stores and predicates see them.
+    package static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let a), .bool(let b)): a == b
+        case (.int(let a), .int(let b)): a == b
+        case (.double(let a), .double(let b)), (.date(let a), .date(let b)): a == b
+        case (.decimal(let a), .decimal(let b)): a == b
+        case (.text(let a), .text(let b)), (.uri(let a), .uri(let b)): a.hasSameBytes(as: b)
+        case (.data(let a), .data(let b)): a == b
+        case (.uuid(let a), .uuid(let b)): a == b
+        case (.key(let a), .key(let b)): a == b
+        case (.null, _), (.bool, _), (.int, _), (.double, _), (.decimal, _), (.text, _), (.date, _), (.data, _),
+            (.uuid, _), (.uri, _),
+            (.key, _):
+            false
+        }
+    }
+}
+
+extension String {
+    /// Whether two texts have the same scalars: `==` says so of equivalent ones too.
+    package func hasSameBytes(as other: String) -> Bool {
+        let (a, b) = (utf8, other.utf8)
+        guard a.count == b.count else { return false }
+        let isSame = a.withContiguousStorageIfAvailable { a in
+            b.withContiguousStorageIfAvailable { b in a.elementsEqual(b) }
+        }
+        return isSame.flatMap { $0 } ?? a.elementsEqual(b)
+    }
 }

@@ -164,4 +164,34 @@ import Testing
         #expect(try child.names() == ["a"])
         #expect(patient.isInserted)
     }
+
+    @Test("What a child asks first after its parent has saved names objects by the IDs that they have now")
+    func savedConstants() throws {
+        let stack = try Stack(undo: false)
+        func saved() throws -> (child: NSManagedObjectContext, ward: NSManagedObject) {
+            let child = stack.context.child()
+            let ward = child.make("Ward", ["name": "New"])
+            child.make("Patient", ["name": "one"]).setValue(ward, forKey: "ward")
+            try child.save()
+            try stack.context.save()
+            return (child, ward)
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        var (child, ward) = try saved()
+        request.predicate = NSPredicate(format: "ward == %@", ward)
+        #expect(try child.fetch(request).count == 1)
+        (child, ward) = try saved()
+        request.predicate = NSPredicate(format: "ward == %@", ward)
+        #expect(try child.count(for: request) == 1)
+        (child, ward) = try saved()
+        let update = NSBatchUpdateRequest(entityName: "Patient")
+        update.predicate = NSPredicate(format: "ward == %@", ward)
+        update.propertiesToUpdate = ["ward": ward]
+        update.resultType = .updatedObjectsCountResultType
+        #expect((try child.execute(update) as? NSBatchUpdateResult)?.result as? Int == 1)
+        (child, ward) = try saved()
+        let delete = NSBatchDeleteRequest(objectIDs: [ward.objectID])
+        delete.resultType = .resultTypeCount
+        #expect((try child.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 1)
+    }
 }

@@ -7,6 +7,9 @@ import Testing
 
 @testable import CoreData
 
+/// A delegate that needs to know nothing.
+private final class Ear: NSFetchedResultsControllerDelegate {}
+
 @Suite struct FetchedResultsTests {
     private static let isShelved = "shelf"
 
@@ -410,5 +413,56 @@ import Testing
         #expect(shelves.controller.fetchedObjects?.count == 106)
         #expect(shelves.copy.names == shelves.controller.names)
         #expect(try context.fetch(Shelf.request(["shelf", "rank"])) == shelves.controller.fetchedObjects)
+    }
+
+    @Test("An object that the predicate names may get another ID: by a save, or when its deletion is undone")
+    func renamedConstant() throws {
+        let stack = try Stack()
+        let context = stack.context
+        let ward = context.make("Ward", ["name": "North"])
+        let patient = context.make("Patient", ["name": "one"])
+        patient.setValue(ward, forKey: "ward")
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        request.predicate = NSPredicate(format: "ward == %@", ward)
+        let controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+        let ear = Ear()
+        controller.delegate = ear
+        try controller.performFetch()
+        try context.save()
+        let second = context.make("Patient", ["name": "two"])
+        second.setValue(ward, forKey: "ward")
+        context.processPendingChanges()
+        #expect(controller.fetchedObjects == [patient, second])
+        patient.setValue("zero", forKey: "name")
+        context.processPendingChanges()
+        #expect(controller.fetchedObjects == [second, patient])
+        try context.save()
+        context.delete(ward)
+        context.processPendingChanges()
+        #expect(controller.fetchedObjects == [])
+        try context.save()
+        context.undo()
+        context.processPendingChanges()
+        #expect(controller.fetchedObjects == [second, patient])
+        withExtendedLifetime(ear) {}
+    }
+
+    @Test("A cached fetch stays the same when the object that its predicate names changes")
+    func namedCache() throws {
+        let stack = try Stack()
+        let ward = stack.context.make("Ward", ["name": "North"])
+        try stack.context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        request.predicate = NSPredicate(format: "ward == %@", ward)
+        let controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: stack.context, sectionNameKeyPath: nil, cacheName: "named")
+        defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: "named") }
+        try controller.performFetch()
+        ward.setValue("South", forKey: "name")
+        try stack.context.save()
+        try controller.performFetch()
     }
 }

@@ -290,4 +290,72 @@ import Testing
         #expect(NSPredicate(format: "%@ IN {'a', 'b'}", "a").evaluate(with: nil))
         #expect(NSPredicate { object, _ in (object as? Int) == 3 }.evaluate(with: 3))
     }
+
+    @Test("A product of decimals that is too small or too large for one is a double")
+    func extremes() throws {
+        for (a, b) in [("1e-70", "1e-70"), ("1e-127", "1e-127"), ("1e90", "1e90"), ("123456789e100", "3e20")] {
+            let text = "CAST('\(a)','NSDecimalNumber') * CAST('\(b)','NSDecimalNumber') > a"
+            #expect(
+                try NSPredicate(validating: text).evaluate(with: ["a": 1]) == (a.hasSuffix("90") || a.hasSuffix("100")))
+        }
+        let exact = NSPredicate(format: "a * b == %@", NSDecimalNumber(string: "0.02"))
+        #expect(exact.evaluate(with: ["a": NSDecimalNumber(string: "0.1"), "b": NSDecimalNumber(string: "0.2")]))
+    }
+
+    @Test("A pattern of MATCHES is one by itself, and its comment or quotation ends with it")
+    func patterns() throws {
+        #expect(throws: (any Error).self) { try NSPredicate(validating: "name MATCHES 'a)|(?:b'") }
+        func matches(_ text: String, _ pattern: String) -> Bool {
+            NSPredicate(format: "SELF MATCHES %@", pattern).evaluate(with: text)
+        }
+        #expect(matches("ab", "(?x)a b # letters") && !matches("abc", "(?x)a b # letters"))
+        #expect(matches("a.b", "\\Qa.b") && !matches("axb", "\\Qa.b") && matches("a.bc", "\\Qa.b\\Ec"))
+        #expect(matches("b", "a|b") && !matches("ab", "a|b"))
+    }
+
+    @Test("A member by its place is another object than one of another table with the same number", arguments: types)
+    func members(_ type: String) throws {
+        let stack = try Stack(type, undo: false)
+        let context = stack.context
+        let (patient, visit) = (context.make("Patient", ["name": "Ada"]), context.make("Visit"))
+        let (doctor, ward) = (context.make("Doctor", ["name": "Ann"]), context.make("Ward", ["name": "North"]))
+        patient.setValue(NSOrderedSet(array: [visit]), forKey: "visits")
+        try context.save()
+        func found(_ format: String, _ arguments: Any...) throws -> Int {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+            request.predicate = NSPredicate(format: format, argumentArray: arguments)
+            return try context.fetch(request).count
+        }
+        #expect(try found("visits[0] == %@", visit) == 1 && found("visits[LAST] IN {%@}", visit) == 1)
+        #expect(try found("visits[0] == %@", doctor) == 0 && found("visits[0] != %@", ward) == 1)
+        #expect(try found("visits[0] == bed") == 0 && found("visits[0] IN {%@}", doctor) == 0)
+    }
+
+    @Test("What counts or adds up members without equal ones is refused in a fetch", arguments: types)
+    func distinctMembers(_ type: String) throws {
+        let stack = try Stack(type, undo: false)
+        for text in [
+            "count:(visits.@distinctUnionOfObjects.code) > 1", "sum:(visits.@distinctUnionOfObjects.code) > 1",
+        ] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+            request.predicate = NSPredicate(format: text)
+            let error = #expect(throws: CocoaError.self) { try stack.context.fetch(request) }
+            #expect(error?.localizedDescription.contains("@distinctUnionOfObjects") == true)
+        }
+    }
+
+    @Test("Expressions nested too deep for a fetch are refused")
+    func deepExpression() throws {
+        let stack = try Stack(NSInMemoryStoreType, undo: false)
+        var sum = NSExpression(forKeyPath: "age")
+        for _ in 0..<1_000 {
+            sum = NSExpression(forFunction: "add:to:", arguments: [sum, NSExpression(forConstantValue: 1)])
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        request.predicate = NSComparisonPredicate(
+            leftExpression: sum, rightExpression: NSExpression(forConstantValue: 1), modifier: .direct,
+            type: .greaterThan,
+            options: [])
+        #expect(throws: CocoaError.self) { try stack.context.fetch(request) }
+    }
 }

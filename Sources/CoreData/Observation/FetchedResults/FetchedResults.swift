@@ -57,7 +57,7 @@ final class FetchedResults {
     private var isFollowed: Bool { list != nil && (delegate != nil || !readers.isEmpty) }
 
     func accept(_ changed: some Sequence<NSManagedObject>) {
-        guard isFollowed, let plan else { return }
+        guard isFollowed, let plan = renewPlan() else { return }
         waiting += changed.filter(plan.watches)
         guard !isTelling else { return }
         isTelling = true
@@ -69,9 +69,15 @@ final class FetchedResults {
         }
     }
 
+    /// The plan, with the IDs that the objects in its predicate have now: a save or an undo may have given them others.
+    private func renewPlan() -> FetchedPlan? {
+        if let renewed = plan?.renewed, let now = try? renewed() { plan = now }
+        return plan
+    }
+
     /// Takes in that every object of the context was let go: the results are fetched anew.
     func acceptReset() {
-        guard isFollowed, let former = list, let plan else { return }
+        guard isFollowed, let former = list, let plan = renewPlan() else { return }
         let byKey = Dictionary(former.objects.map { ($0._state.key, $0) }, uniquingKeysWith: { first, _ in first })
         guard let now = renewed(plan) else { return }
         // The same rows, in other objects: to be compared they stand for the former ones.

@@ -74,13 +74,15 @@ struct BatchValues {
 
     private func key(_ any: Any, _ name: String, _ context: NSManagedObjectContext) throws -> Value {
         let id = (any as? NSManagedObject)?.objectID ?? any as? NSManagedObjectID
-        guard let id, !id.isTemporaryID, id.identity === context.identities else {
+        // A context above may have saved it since.
+        guard let id, id.identity === context.identities, case let key = context.currentKey(id.key), key.number > 0
+        else {
             throw CocoaError.coreData(
                 134060,
                 "A batch request for \(entity.name) gives “\(name)” a value of type \(type(of: any)); give a saved object of the same coordinator, or "
                     + "its ID.")
         }
-        return .key(id.key)
+        return .key(key)
     }
 }
 

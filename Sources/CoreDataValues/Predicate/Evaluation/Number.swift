@@ -121,11 +121,19 @@ extension Number {
         return .double(doubles(operation, Double(a), Double(b)))
     }
 
+    /// The exponents of products that are decimals for sure: of two times 38 digits half are dropped.
+    private static let products = -128...88
+
     private static func decimals(_ operation: Operation, _ a: Decimal, _ b: Decimal) -> Number? {
         switch operation {
         case .add: return .decimal(a + b)
         case .subtract: return .decimal(a - b)
-        case .multiply: return .decimal(a * b)
+        case .multiply:
+            // Foundation ends the process where a product is too small for a decimal.
+            guard products.contains(a.exponent + b.exponent) else {
+                return .double(doubles(.multiply, Number.decimal(a).double, Number.decimal(b).double))
+            }
+            return .decimal(a * b)
         case .divide: return b.isZero ? nil : .decimal(a / b)
         case .modulus:
             guard !b.isZero else { return nil }

@@ -78,12 +78,15 @@ package struct RegularPattern: @unchecked Sendable {
         self.options = options.subtracting(.caseInsensitive)
         let folded = TextComparison.fold(pattern, options: self.options)
         let isCaseless = options.contains(.caseInsensitive) && !options.contains(.normalized)
-        do {
-            expression = try NSRegularExpression(
-                pattern: "\\A(?:" + folded + ")\\z", options: isCaseless ? [.caseInsensitive] : [])
-        } catch {
-            throw PredicateError("MATCHES: “\(pattern)” is not a regular expression.")
+        let expression = { (pattern: String) in
+            try? NSRegularExpression(pattern: pattern, options: isCaseless ? [.caseInsensitive] : [])
         }
+        // By itself first: `a)|(?:b` is one only between the brackets of ours. A comment of `(?x)` and a text after `\Q` go on to the end,
+        // where our bracket is.
+        guard expression(folded) != nil,
+            let whole = ["", "\n", "\\E"].lazy.compactMap({ expression("\\A(?:" + folded + $0 + ")\\z") }).first
+        else { throw PredicateError("MATCHES: “\(pattern)” is not a regular expression.") }
+        self.expression = whole
     }
 
     package func matches(_ text: String) -> Bool {

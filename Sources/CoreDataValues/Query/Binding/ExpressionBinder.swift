@@ -146,6 +146,7 @@ struct ExpressionBinder {
         let bound = try bind(argument)
         guard case .many(let chain, let operand) = bound else { return try call(name, [bound]) }
         guard let collecting else { throw binding.refusal.predicate("the function \(name) of a to-many") }
+        try collecting.check(argument, binding)
         return try BoundAggregate.make(collecting, chain, operand, written: "\(name)(\(operand.title))", binding)
     }
 

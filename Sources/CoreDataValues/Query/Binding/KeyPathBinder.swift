@@ -209,6 +209,16 @@ struct KeyPathBinder {
     }
 }
 
+extension BoundAggregate.Function {
+    /// - Throws: for members without equal ones under a function that counts each: no store adds these up.
+    func check(_ argument: Expression, _ binding: Binding) throws(StoreError) {
+        guard [.count, .sum, .average].contains(self), case .keyPath(let path) = argument,
+            let distinct = path.first(where: { $0.hasPrefix("@distinctUnion") })
+        else { return }
+        throw binding.refusal.predicate("\(distinct) in a function that counts or adds up")
+    }
+}
+
 extension BoundAggregate {
     /// An aggregate over values that it can be made of.
     static func make(

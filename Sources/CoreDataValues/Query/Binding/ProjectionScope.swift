@@ -92,6 +92,7 @@ final class ProjectionScope {
             guard !isDistinct else {
                 throw binding.refusal.nonsense("distinct: of the to-many \(chain[0].relationship.name)")
             }
+            try function.ofMembers.check(inner, binding)
             return .single(
                 try BoundAggregate.make(
                     function.ofMembers, chain, operand, written: "\(written)(\(operand.title))", binding))

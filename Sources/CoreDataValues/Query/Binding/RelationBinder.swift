@@ -152,9 +152,9 @@ struct RelationBinder {
 
     /// Whether both sides are objects and no object can be both.
     private func areOfDifferentTables(_ left: BoundOperand, _ right: BoundOperand) -> Bool {
-        guard case .path(let a) = left, case .path(let b) = right, let first = a.target(in: binding.schema),
-            let second = b.target(in: binding.schema)
-        else { return false }
+        guard let first = left.target(in: binding.schema), let second = right.target(in: binding.schema) else {
+            return false
+        }
         return first.root != second.root
     }
 
@@ -217,7 +217,7 @@ struct RelationBinder {
     private func kept(_ constant: Value, beside side: BoundOperand) throws(StoreError) -> Value? {
         if let family = side.family, !family.holds(constant) { return nil }
         if case .key(let key) = constant {
-            guard case .path(let path) = side, let entity = path.target(in: binding.schema),
+            guard let entity = side.target(in: binding.schema),
                 binding.schema.entities.indices.contains(key.entity.value)
             else { return constant }
             return binding.schema[key.entity].root == entity.root ? constant : nil
