@@ -45,4 +45,19 @@ import Testing
         #expect(tombstones[1].keys.map { "\($0)" } == ["number"])
         #expect(tombstones[2]["scan"] as? Data == Data() && tombstones[2]["words"] == nil)
     }
+
+    @Test("What a history and an ID say outlives the coordinator and the model")
+    func outliving() throws {
+        let (transactions, id) = try {
+            let desk = try Desk()
+            let context = desk.context("a")
+            let bed = context.add("Bed", ["number": 1])
+            try context.save()
+            bed.setValue(2, forKey: "number")
+            try context.save()
+            return (try desk.transactions(), bed.objectID)
+        }()
+        #expect(transactions[1].changes?.first?.updatedProperties?.map(\.name) == ["number"])
+        #expect(id.entity.name == "Bed")
+    }
 }

@@ -289,7 +289,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         return Translation.isEqual({ try $0.expression(self) }, { try $0.expression(other) })
     }
 
-    open override var hash: Int { description.hashValue }
+    open override var hash: Int { Translation.hash { try $0.expression(self) } }
 
     // MARK: Archiving
 

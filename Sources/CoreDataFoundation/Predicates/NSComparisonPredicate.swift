@@ -153,7 +153,7 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
     open override var description: String { printedFormat }
     open override func copy(with zone: NSZone? = nil) -> Any { self }
     open override func isEqual(_ object: Any?) -> Bool { isSame(as: object) }
-    open override var hash: Int { printedFormat.hashValue }
+    open override var hash: Int { treeHash }
 
     // MARK: Archiving
 
@@ -283,6 +283,8 @@ extension NSPredicate {
             return "BLOCKPREDICATE"
         }
     }
+
+    var treeHash: Int { Translation.hash { try $0.predicate(self) } }
 
     func isSame(as object: Any?) -> Bool {
         guard let other = object as? NSPredicate else { return false }

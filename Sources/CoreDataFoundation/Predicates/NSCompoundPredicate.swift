@@ -69,7 +69,7 @@ open class NSCompoundPredicate: NSPredicate, NSSecureCoding {
     open override var description: String { printedFormat }
     open override func copy(with zone: NSZone? = nil) -> Any { self }
     open override func isEqual(_ object: Any?) -> Bool { isSame(as: object) }
-    open override var hash: Int { printedFormat.hashValue }
+    open override var hash: Int { treeHash }
 
     // MARK: Archiving
 

@@ -350,6 +350,12 @@ struct Translation {
         return Operand.members(of: object)
     }
 
+    /// A hash that walks to the same tree have in common, whatever its foreign constants look like now.
+    static func hash<T: Hashable>(_ walk: (inout Translation) throws -> T) -> Int {
+        var translation = Translation(.bindingForeign)
+        return (try? walk(&translation))?.hashValue ?? 0
+    }
+
     /// Whether two walks end in the same tree with the same foreign constants.
     static func isEqual<T: Equatable>(
         _ first: (inout Translation) throws -> T, _ second: (inout Translation) throws -> T

@@ -358,4 +358,26 @@ import Testing
             options: [])
         #expect(throws: CocoaError.self) { try stack.context.fetch(request) }
     }
+
+    @Test("Equal predicates have one hash, which does not change with the objects in them")
+    func hashes() throws {
+        final class Opaque: NSObject {
+            override func isEqual(_ object: Any?) -> Bool { self === object as AnyObject? }
+        }
+        let thing = Opaque()
+        let pair = [NSPredicate(format: "a == %@", thing), NSPredicate(format: "a == %@", thing)]
+        #expect(pair[0] == pair[1] && pair[0].hash == pair[1].hash)
+        let stack = try Stack(NSInMemoryStoreType, undo: false)
+        let ward = stack.context.make("Ward", ["name": "North"])
+        let named = NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "ward == %@", ward))
+        let former = named.hash
+        ward.setValue("South", forKey: "name")
+        #expect(named.hash == former)
+        #expect(NSPredicate(format: "a == 1").hash != NSPredicate(format: "a == 2").hash)
+    }
+
+    @Test("A key with a letter whose capital is that of a reserved word is a key")
+    func dotless() {
+        #expect(NSPredicate(format: "\u{131}n == 1").evaluate(with: ["\u{131}n": 1]))
+    }
 }

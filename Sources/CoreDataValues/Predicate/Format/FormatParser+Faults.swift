@@ -8,7 +8,7 @@ extension FormatParser {
                 "“\(word.shortened())” is a selector, which only Objective-C can call; write an operator, or make the predicate of a block.",
                 position: position)
         }
-        if case .word(let word) = token, word.uppercased() == "UTI" {
+        if case .word(let word) = token, word.asciiUppercased == "UTI" {
             return PredicateError(
                 "UTI-CONFORMS-TO and UTI-EQUALS need uniform types, which there are none of here.", position: position)
         }

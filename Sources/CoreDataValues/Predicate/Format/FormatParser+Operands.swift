@@ -130,7 +130,7 @@ extension FormatParser {
     }
 
     private mutating func word(_ word: String) throws(PredicateError) -> Node {
-        let upper = word.uppercased()
+        let upper = word.asciiUppercased
         switch upper {
         case "SELF":
             advance()

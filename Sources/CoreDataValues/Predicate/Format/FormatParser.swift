@@ -98,7 +98,7 @@ package struct FormatParser {
     }
 
     mutating func take(word: String) -> Bool {
-        guard case .word(let written) = token, written.uppercased() == word else { return false }
+        guard case .word(let written) = token, written.asciiUppercased == word else { return false }
         advance()
         return true
     }
@@ -168,7 +168,7 @@ package struct FormatParser {
     private var isAnd: Bool { isWord("AND") || token == .symbol("&&") }
 
     private func isWord(_ word: String) -> Bool {
-        if case .word(let written) = token { written.uppercased() == word } else { false }
+        if case .word(let written) = token { written.asciiUppercased == word } else { false }
     }
 
     private mutating func conjunction() throws(PredicateError) -> Node {

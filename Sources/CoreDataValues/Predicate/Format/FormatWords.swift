@@ -27,7 +27,7 @@ enum FormatWords {
         let name = key.unicodeScalars.dropFirst(signs)
         let isWord = name.first.map(isStart) == true && name.allSatisfy(isPart)
         guard isWord else { return "#" + FormatPrinter.quoted(key) }
-        return isFirst && reserved.contains(key.uppercased()) ? "#" + key : key
+        return isFirst && reserved.contains(key.asciiUppercased) ? "#" + key : key
     }
 
     // MARK: Operators
@@ -48,7 +48,7 @@ enum FormatWords {
     static func comparison(_ token: FormatToken) -> Comparison.Operator? {
         switch token {
         case .symbol(let symbol): symbols[symbol]
-        case .word(let word): words[word.uppercased()]
+        case .word(let word): words[word.asciiUppercased]
         case .escapedWord, .atWord, .variable, .integer, .real, .text, .placeholder, .end: nil
         }
     }
@@ -66,7 +66,7 @@ enum FormatWords {
     /// The function that a word between two values stands for. Such words may be keys elsewhere.
     static func setOperation(_ word: String) -> String? {
         switch word.utf8.count {
-        case 5, 9: sets[word.uppercased()]
+        case 5, 9: sets[word.asciiUppercased]
         default: nil
         }
     }
@@ -81,4 +81,9 @@ enum FormatWords {
         ["*": "multiply:by:", "/": "divide:by:"],
         ["**": "raise:toPower:"],
     ]
+}
+
+extension String {
+    /// In capitals, if it is ASCII: the language's words are, and `ı` is no `I`.
+    var asciiUppercased: String { utf8.allSatisfy { $0 < 0x80 } ? uppercased() : self }
 }
