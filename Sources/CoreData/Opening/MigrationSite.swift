@@ -21,6 +21,14 @@ struct MigrationSite {
 
     var destination: Schema { coordinator.runtime.schema }
 
+    /// What a program has defined over the tables of a store, and what could not stay.
+    static func tell(_ omitted: [String], at url: URL) {
+        if omitted.isEmpty { return }
+        warn(
+            "The store at \(url.path) was migrated, and the database cannot make sense of these any more, which are removed: "
+                + "\(omitted.joined(separator: ", ")). Define them anew over the new tables.")
+    }
+
     /// Performs a plan, all of it or nothing.
     func perform(_ plan: MigrationPlan) throws {
         if type == NSSQLiteStoreType {
@@ -29,8 +37,9 @@ struct MigrationSite {
                 try plan.destination === destination
                 ? coordinator.runtime.storePlan(configuration)
                 : StorePlan(schema: plan.destination, configuration: configuration)
-            return try SQLiteStore.migrate(
+            let omitted = try SQLiteStore.migrate(
                 url, by: plan, from: source.configuration, to: target, options: options.sqlite)
+            return Self.tell(omitted, at: url)
         }
         guard let storeClass = StoreClasses.named(type) else { throw coordinator.unknownType(type) }
         try storeClass.migrate(self, by: plan)

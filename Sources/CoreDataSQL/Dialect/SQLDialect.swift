@@ -129,6 +129,11 @@ package protocol SQLDialect: Sendable {
     func indexes(of table: String) -> String
     /// Answers the names of all triggers.
     var triggers: String { get }
+    /// Answers kind, name, table and text of all views, triggers and indexes that were defined by statements, in the order in which they
+    /// were made; nil where the database itself keeps them right.
+    var definitions: String? { get }
+    /// Renames tables without a change to what names them elsewhere.
+    func renamingAlone(_ renames: [String]) -> [String]
     /// Answers table and column, in the order of columns, of all tables whose name begins with Z, a low line and a digit.
     var joinColumns: String { get }
 

@@ -97,15 +97,29 @@ package struct MigrationCompiler {
 
     // MARK: Before the copies
 
+    /// The former tables that do not stay, under their former names.
+    var remade: [String] {
+        let stay = Set(spared.tables.map(\.name) + spared.joins.map(\.name))
+        let tables = from.tables.filter { table in !moves.contains { $0.isInPlace && $0.from === table } }.map(\.name)
+        let pairs = from.joins.map(\.name).filter { name in !joins.contains { $0.from.name == name } }
+        return (tables + pairs).filter { !stay.contains($0) }
+    }
+
     package var preparations: [String] {
         get throws {
             let triggers = try DerivedTriggers(from).triggers().map(dialect.dropTrigger)
             let spatial = try Definitions(from).spatialIndexes().flatMap(dialect.dropSpatialIndex)
             let names = zip(
-                from.tables.map(\.name) + from.joins.map(\.name), aside.tables.map(\.name) + aside.joins.map(\.name))
-            let definitions = Definitions(to)
+                from.tables.map(\.name) + from.joins.map(\.name), aside.tables.map(\.name) + aside.joins.map(\.name)
+            ).filter { $0 != $1 }
+            let (definitions, left) = (Definitions(to), Set(remade))
+            func renames(_ isLeft: Bool) -> [String] {
+                names.filter { left.contains($0.0) == isLeft }.map {
+                    "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))"
+                }
+            }
             return try [Self.mark] + triggers + spatial
-                + names.filter { $0 != $1 }.map { "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))" }
+                + renames(false) + dialect.renamingAlone(renames(true))
                 + to.tables.filter { !isInPlace($0) }.map(definitions.table)
                 + to.joins.filter { !isInPlace($0) }.map(definitions.join)
                 + definitions.spatialIndexes().flatMap(dialect.spatialIndex)

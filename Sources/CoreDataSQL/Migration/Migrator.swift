@@ -30,12 +30,16 @@ package struct Migrator {
     /// - Parameters:
     ///   - recordsHistory: whether the store has a history.
     ///   - files: the columns that refer to files, before and after.
-    /// - Returns: the files that no row refers to any more, and what was put off.
+    /// - Returns: the files that no row refers to any more, what was put off, and what of a program's own definitions is left out.
     package func perform(
         recordsHistory: Bool, files: (before: ExternalColumns?, after: ExternalColumns?)
-    ) throws -> (gone: Set<String>, left: [CleanupStep]) {
+    ) throws -> (gone: Set<String>, left: [CleanupStep], omitted: [String]) {
         let former = try Set(files.before?.names(session) ?? [])
+        let foreign = ForeignDefinitions(session)
+        try foreign.sortOut()
+        try foreign.setAside(over: Set(compiler.remade))
         for sql in try compiler.preparations { try run(sql) }
+        try foreign.sortOut()
         for (sql, values) in try compiler.insertions + compiler.changes { try session.run(.text(sql), values, texts) }
         for check in try compiler.checks { if let number = try found(check.sql) { throw missing(check, number) } }
         for check in try compiler.overflows where try found(check.sql) != nil {
@@ -45,9 +49,10 @@ package struct Migrator {
         if recordsHistory { try HistoryMigration(migration, from: from.schema, to: to.schema).run(session, texts) }
         try complete()
         let left = try putOff()
-        if former.isEmpty { return ([], left) }
+        let omitted = try foreign.putBack()
+        if former.isEmpty { return ([], left, omitted) }
         let waiting = try Cleanup(session, to, files.after).files(of: left)
-        return try (former.subtracting(files.after?.names(session) ?? []).subtracting(waiting), left)
+        return try (former.subtracting(files.after?.names(session) ?? []).subtracting(waiting), left, omitted)
     }
 
     /// What is left for later; what cannot wait is done.

@@ -62,11 +62,12 @@ package struct StoreMigration {
     ///   - recordsHistory: whether the store has a history.
     ///   - defers: whether clean-up is put off. What an earlier migration has put off is done now.
     ///   - note: names the files that go, before they do.
-    /// - Returns: the files that no row refers to any more.
+    /// - Returns: the files that no row refers to any more, and what of a program's own definitions is left out.
     package func perform(_ session: any SQLSession, recordsHistory: Bool, defers: Bool, note: PendingFiles) throws
-        -> Set<String>
+        -> (gone: Set<String>, omitted: [String])
     {
         var gone: Set<String> = []
+        var omitted: [String] = []
         var written: (plist: Data, metadata: StoreMetadata)?
         try session.transaction {
             let now = try requireUnchanged(session)
@@ -76,6 +77,7 @@ package struct StoreMigration {
             )
             .perform(recordsHistory: recordsHistory, files: files)
             gone.formUnion(outcome.gone)
+            omitted = outcome.omitted
             try Cleanup(session, target, files.after).putOff(outcome.left)
             if !gone.isEmpty { try note.add(gone.sorted()) }
             try exchangeModel(session)
@@ -85,7 +87,7 @@ package struct StoreMigration {
         }
         // Whoever opens the store next need not read them.
         if let written { plans.to.remember(written.plist, written.metadata) }
-        return gone
+        return (gone, omitted)
     }
 
     /// Another process may have been first. Answers the metadata as they are.

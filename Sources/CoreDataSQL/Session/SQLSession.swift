@@ -48,6 +48,9 @@ package protocol SQLSession: SQLReading {
 
     /// The columns of the uniqueness constraint that an error speaks of, as `ConstraintNames` spells them; nil for other errors.
     func duplicate(_ error: StoreError) -> String?
+    /// Whether an error is that of a statement which the database cannot make sense of or which breaks a constraint, and the transaction is
+    /// as it was before that statement.
+    func isOfStatement(_ error: StoreError) -> Bool
 }
 
 /// Where a run of rows ended.

@@ -229,6 +229,10 @@ extension Connection: SQLSession {
         return try statement.step()
     }
 
+    func isOfStatement(_ error: StoreError) -> Bool {
+        error.sqliteCode.map { [SQLITE_ERROR, SQLITE_CONSTRAINT].contains($0 & 0xff) } ?? false
+    }
+
     func duplicate(_ error: StoreError) -> String? {
         let words = "UNIQUE constraint failed: "
         guard SQLiteError.isUniqueness(error), let message = error.engine?.message, message.hasPrefix(words) else {

@@ -196,6 +196,14 @@ package struct SQLiteDialect: SQLDialect {
 
     package var triggers: String { "SELECT name FROM sqlite_master WHERE type = 'trigger'" }
 
+    package var definitions: String? {
+        "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('view', 'trigger', 'index') AND sql IS NOT NULL ORDER BY rowid"
+    }
+
+    package func renamingAlone(_ renames: [String]) -> [String] {
+        renames.isEmpty ? [] : ["PRAGMA legacy_alter_table=ON"] + renames + ["PRAGMA legacy_alter_table=OFF"]
+    }
+
     package var joinColumns: String {
         "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.\(Self.isJoinTable)"
     }

@@ -13,14 +13,15 @@ extension SQLiteStore: StoreMigrator, StoreCleaner {
     /// - Parameters:
     ///   - configuration: whose entities the store has.
     ///   - target: what the store is to be; of the schema that the migration leads to.
+    /// - Returns: the views, triggers and indexes of a program's own that could not stay.
     package static func migrate(
         _ url: URL, by plan: MigrationPlan, from configuration: String?, to target: StorePlan, options: SQLiteOptions
-    ) throws {
+    ) throws -> [String] {
         var options = options.patient
         (options.vacuums, options.analyzes, options.isMigrating) = (false, false, true)
         let store = try SQLiteStore(url: url, schema: plan.source, configuration: configuration, options: options)
         do {
-            try store.migrate(plan, to: target)
+            return try store.migrate(plan, to: target)
         } catch {
             try? store.close()
             throw error
@@ -28,26 +29,27 @@ extension SQLiteStore: StoreMigrator, StoreCleaner {
     }
 
     package func migrate(_ plan: MigrationPlan, configuration: String?) throws {
-        try migrate(plan, to: StorePlan(schema: plan.destination, configuration: configuration))
+        _ = try migrate(plan, to: StorePlan(schema: plan.destination, configuration: configuration))
     }
 
-    private func migrate(_ plan: MigrationPlan, to target: StorePlan) throws {
+    private func migrate(_ plan: MigrationPlan, to target: StorePlan) throws -> [String] {
         try refuseIfReadOnly("It cannot be migrated")
         let migration = try StoreMigration(
             plan, from: self.plan, to: target, at: url, files: externals, known: recorded)
         let folder = ExternalFolder(store: url)
         let note = PendingFiles(folder, store: identifier)
-        var gone: Set<String> = []
+        var (gone, omitted): (Set<String>, [String]) = ([], [])
         try pool.alone { connection in
             DerivedFunctions.register(on: connection.handle, touched: connection.touched)
             if let missing = try connection.missingRTrees(of: migration.target) {
                 _ = try Definitions(migration.target).statements(withoutSpatial: missing)
             }
             if try migration.hasRTrees || connection.hasRTrees() { connection.trustsTriggers() }
-            gone = try migration.perform(
+            (gone, omitted) = try migration.perform(
                 connection, recordsHistory: historyWriter != nil, defers: options.defersCleanup, note: note)
         }
         KeptFiles.of(folder).remove(gone, note)
+        return omitted
     }
 
     package var cleaner: (any StoreCleaner)? { pool.isSingle ? nil : self }

@@ -215,6 +215,9 @@ struct PostgresDialect: SQLDialect {
 
     var triggers: String { "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal" }
 
+    var definitions: String? { nil }
+    func renamingAlone(_ renames: [String]) -> [String] { renames }
+
     var joinColumns: String {
         "SELECT table_name, column_name FROM information_schema.columns "
             + "WHERE table_schema = current_schema() AND table_name ~ '^Z_[0-9]' ORDER BY table_name, ordinal_position"

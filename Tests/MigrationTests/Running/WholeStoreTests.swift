@@ -180,6 +180,41 @@ import Testing
                 == Array(repeating: mapped ? "9" : "4", count: 3))
     }
 
+    @Test("What a program has defined over a table that is made anew stays, but for what names a column that goes")
+    func definitions() throws {
+        let note = V.entity("Note", "", V.attribute("text"))
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title"), V.attribute("age", "Integer 64")) + note, Self.item + note,
+            V.entity("Item", "", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\"")) + note)
+        try versions.open(1) { context in
+            context.make("Item", ["title": "t", "age": 1])
+            try context.save()
+        }
+        let kept = ["both", "by_title", "on_item", "on_note", "pointing", "titles"]
+        for sql in [
+            "TABLE audit (a)", "TABLE pointing (item INTEGER REFERENCES ZITEM (Z_PK))",
+            "VIEW ages AS SELECT ZAGE FROM ZITEM", "VIEW both AS SELECT * FROM titles",
+            "VIEW titles AS SELECT ZTITLE FROM ZITEM",
+            "INDEX by_age ON ZITEM (ZAGE)", "INDEX by_title ON ZITEM (ZTITLE)",
+            "TRIGGER on_age AFTER UPDATE ON ZITEM BEGIN INSERT INTO audit VALUES (NEW.ZAGE); END",
+            "TRIGGER on_item AFTER INSERT ON ZITEM BEGIN INSERT INTO audit VALUES (NEW.ZTITLE); END",
+            "TRIGGER on_note AFTER INSERT ON ZNOTE BEGIN INSERT INTO audit SELECT ZTITLE FROM ZITEM; END",
+        ] { try versions.write("CREATE \(sql)") }
+        for version in 2...3 {
+            try versions.open(version) { context in
+                context.make("Note", ["text": "n"])
+                try context.save()
+                try context.all("Item")[0].setValue("new", forKey: version == 2 ? "title" : "name")
+                try context.save()
+            }
+            let names = try versions.sql("SELECT name FROM sqlite_master WHERE name NOT GLOB '[ZOs]*' ORDER BY name")
+            #expect(names == ["audit"] + kept)
+            #expect(try versions.sql("SELECT * FROM both") == ["new"])
+        }
+        #expect(try versions.sql("SELECT a FROM audit") == ["t", "new"])
+        #expect(try versions.sql("SELECT name FROM sqlite_master WHERE sql LIKE '%Z_FORMER%'").isEmpty)
+    }
+
     @Test("Tables of others stay, whatever their names begin with", arguments: [false, true]) func foreign(
         _ mapped: Bool
     ) throws {

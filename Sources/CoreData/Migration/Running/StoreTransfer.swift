@@ -133,10 +133,11 @@ struct StoreTransfer {
         else { return false }
         try manager.throwIfCancelled()
         try from.replacePersistentStore(at: work, withPersistentStoreFrom: source.url, ofType: source.type)
-        try SQLiteStore.migrate(
+        let omitted = try SQLiteStore.migrate(
             work, by: plan, from: source.configuration,
             to: StorePlan(schema: plan.destination, configuration: destination.configuration),
             options: StoreOptions(destination.options).sqlite)
+        MigrationSite.tell(omitted, at: source.url)
         return true
     }
 
