@@ -97,6 +97,18 @@ import Testing
         #expect(told.notes.count == 57 && told.staysAt(57))
     }
 
+    @Test("Without history and without a log the first save by another coordinator is told, too")
+    func withoutLog() throws {
+        let pragmas: [String: Any] = [NSSQLitePragmasOption: ["journal_mode": "DELETE"]]
+        let desk = try Desk(tracks: false, options: pragmas.merging(Self.told) { $1 })
+        let told = Told(desk)
+        let saving = try Desk(in: desk.folder, tracks: false, options: pragmas)
+        for number in 1...3 {
+            try saving.addBed(number)
+            #expect(wait { told.notes.count >= number } != nil && told.staysAt(number))
+        }
+    }
+
     @Test(
         "Rollbacks and checkpoints are not told, with history and without; saves after a log that was begun anew are",
         arguments: [true, false])

@@ -20,7 +20,7 @@ extension SQLiteStore {
         if options.isReadOnly || pool.pinsViews, let count = try loggedCount() { return count }
         var foreign: Int64 = 0
         try pool.write { foreign = try $0.foreignChanges() }
-        return WriteCount(all: foreign, own: 0, numbering: try reader.numbering())
+        return WriteCount(all: foreign, own: 0, numbering: try reader.numbering(), isExact: false)
     }
 
     /// nil where the log's own rule was replaced (`PRAGMA wal_autocheckpoint`), so that commits of this store are not counted.
@@ -38,6 +38,6 @@ extension SQLiteStore {
                 if own == counter.commits { break }
             }
         }
-        return all < 0 ? nil : WriteCount(all: all, own: Int64(own), numbering: numbering)
+        return all < 0 ? nil : WriteCount(all: all, own: Int64(own), numbering: numbering, isExact: true)
     }
 }

@@ -178,7 +178,7 @@ final class WatchedStore: @unchecked Sendable {
         Thread.sleep(forTimeInterval: 0.01)
         guard let later = foreign(stores) else { return }
         // The numbering that belongs to the count: one that came between the two is for the next look.
-        let (settled, numbering) = count.foreign < later.foreign ? count : later
+        let (settled, numbering, isExact) = count.foreign < later.foreign ? count : later
         let news = state.withLock { state -> Int64? in
             guard state.listening == listening else { return nil }
             guard let told = state.foreign else {
@@ -189,24 +189,25 @@ final class WatchedStore: @unchecked Sendable {
             let hasNumbered = numbering != state.numbering
             (state.foreign, state.numbering) = (settled, numbering)
             // Less than before: the log's index was made anew, and counts from its beginning.
-            return settled < told ? 1 : settled - told - (hasNumbered ? 1 : 0)
+            // Where commits are not counted one by one, that of the numbering is in one with that of the rows.
+            return settled < told ? 1 : settled - told - (hasNumbered && isExact ? 1 : 0)
         }
         guard let news else { return queue.async { self.look() } }
         for _ in 0..<max(0, news) { post(nil, to: stores) }
     }
 
     /// Commits of others than the listening stores.
-    private func foreign(_ stores: [NSPersistentStore]) -> (foreign: Int64, numbering: Int64)? {
+    private func foreign(_ stores: [NSPersistentStore]) -> (foreign: Int64, numbering: Int64, isExact: Bool)? {
         var all: Int64 = 0
         var own = state.withLock { $0.formerCommits }
-        var numbering: Int64 = 0
+        var (numbering, isExact): (Int64, Bool) = (0, true)
         // All commits last: one that comes meanwhile is foreign at the next look.
         for store in stores.reversed() {
             guard let count = try? store.rows.writeCount() else { return nil }
             own += count.own
-            (all, numbering) = (count.all, count.numbering)
+            (all, numbering, isExact) = (count.all, count.numbering, count.isExact)
         }
-        return (all - own, numbering)
+        return (all - own, numbering, isExact)
     }
 
     private func post(_ token: NSPersistentHistoryToken?) { post(token, to: stores) }

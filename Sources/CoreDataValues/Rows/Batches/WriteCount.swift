@@ -9,7 +9,11 @@ package struct WriteCount: Sendable, Equatable {
     /// A number that changes where new rows are numbered, which is a commit of its own.
     package let numbering: Int64
 
-    package init(all: Int64, own: Int64, numbering: Int64) {
+    /// Whether each commit was counted; else several between two questions may be one.
+    package let isExact: Bool
+
+    package init(all: Int64, own: Int64, numbering: Int64, isExact: Bool) {
+        self.isExact = isExact
         self.all = all
         self.own = own
         self.numbering = numbering
