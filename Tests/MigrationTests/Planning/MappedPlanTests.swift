@@ -80,6 +80,34 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
     }
 
     @Test(
+        "13.4: A key that an entity on the way lacks, and a path of an unknown variable, are refused before anything is written (134110)",
+        arguments: [
+            "$source.owner.nmae", "$source.owner.items.nope", "$source.owner.self.nmae", "$unknown.x",
+            "uppercase:($unknown.x)", "SUBQUERY($source.owner.items, $x, $y.age > 1).@count",
+        ])
+    func unknownKeys(_ text: String) throws {
+        let versions = try shop()
+        let items = entity("Item", "Ware", "TRUEPREDICATE", [("name", NSExpression(format: text))])
+        let error = failure { try migration(versions, items, people).perform(0) }
+        #expect(error?.number == 134110, "\(String(describing: error))")
+        #expect(error?.sentence.contains("Nothing was written") == true)
+    }
+
+    @Test(
+        "Keys that are there, and those that only a value can answer for, are not refused",
+        arguments: [
+            "$source.owner.name", "$source.owner.self.name", "$source.owner.objectID.description",
+            "SUBQUERY($source.owner.items, $x, $x.age > 1).@count",
+        ])
+    func knownKeys(_ text: String) throws {
+        let versions = try shop()
+        let expression = NSExpression(format: text)
+        let items = entity("Item", "Ware", "TRUEPREDICATE", [(text.hasSuffix("count") ? "rank" : "name", expression)])
+        let error = failure { try migration(versions, items, people).perform(0) }
+        #expect(error == nil, "\(String(describing: error))")
+    }
+
+    @Test(
         "What a mapping rescues is not lost, what it leaves out or does not choose is, and rows are those that it reads"
     )
     func losses() throws {

@@ -19,11 +19,15 @@ struct MappingCompiler {
     func value(_ expression: NSExpression) throws -> MappingValue {
         if let value = try own(expression) { return value }
         if let name = expression.variableName {
-            throw wrong("names $\(name), which is none of the variables of a mapping")
+            throw unknown(name)
         }
         if expression.expressionType == .constantValue { return .constant(expression.constantValue) }
         var parts: [MappingExpression.Part] = []
+        // Those of subqueries, which come before their conditions.
+        var variables: Set<String> = []
         let rest = try expression.replacing { part in
+            if part.expressionType == .subquery { variables.insert(part.variable) }
+            if let name = part.pathOfTarget?.target.variableName, variables.contains(name) { return nil }
             guard let value = try own(part) else { return nil }
             let name = "mapping.\(parts.count)"
             parts.append(MappingExpression.Part(variable: name, value: value, slot: slot(of: value)))
@@ -37,7 +41,10 @@ struct MappingCompiler {
     private func own(_ expression: NSExpression) throws -> MappingValue? {
         if let name = expression.variableName { return MappingVariable(rawValue: name).map { .variable($0) } }
         if let (target, path) = expression.pathOfTarget {
-            guard let value = try own(target) else { return nil }
+            guard let value = try own(target) else {
+                if let name = target.variableName { throw unknown(name) }
+                return nil
+            }
             if case .variable(let variable) = value { try check(path, of: variable) }
             return .path(value, path.joined(separator: "."))
         }
@@ -107,11 +114,26 @@ struct MappingCompiler {
             guard keys.contains(key) else { throw wrong("asks $\(variable.rawValue) for \(key), which it has not") }
             return
         }
-        guard let entity = variable == .source ? source : variable == .destination ? destination : nil else { return }
-        let isKnown = entity.propertiesByName[key] != nil || ["self", "objectID", "entity"].contains(key)
-        // A class may answer for more keys than its entity.
-        guard !isKnown, ClassSearch.type(named: entity.managedObjectClassName) == NSManagedObject.self else { return }
-        throw wrong("asks $\(variable.rawValue) for \(key), and the entity \(entity.name ?? "") has no such property")
+        guard var entity = variable == .source ? source : variable == .destination ? destination : nil else { return }
+        // As far as relationships lead: what a value answers for is not known.
+        for (place, key) in path.enumerated() where key != "self" {
+            guard !key.hasPrefix("@"), !["objectID", "entity"].contains(key) else { return }
+            if let property = entity.propertiesByName[key] {
+                guard let next = (property as? NSRelationshipDescription)?.destinationEntity else { return }
+                entity = next
+                continue
+            }
+            // A class may answer for more keys than its entity, and at the end of a relationship there may be a subentity.
+            guard ClassSearch.type(named: entity.managedObjectClassName) == NSManagedObject.self,
+                place == 0 || entity.subentities.isEmpty
+            else { return }
+            let asked = (["$" + variable.rawValue] + path[..<place]).joined(separator: ".")
+            throw wrong("asks \(asked) for \(key), and the entity \(entity.name ?? "") has no such property")
+        }
+    }
+
+    private func unknown(_ variable: String) -> CocoaError {
+        wrong("names $\(variable), which is none of the variables of a mapping")
     }
 
     private func wrong(_ why: String, _ code: Int = 134110) -> CocoaError {
