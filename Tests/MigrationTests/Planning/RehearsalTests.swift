@@ -55,9 +55,27 @@ import Testing
         let other = try V([])
         try whole.copy(to: other.store)
         let copy = whole.moved(to: other.store)
+        let comparison = try StoreComparison(copy, versions.store)
         for number in chain.steps.indices { try copy.perform(number) }
         try tamper?(other)
-        return try StoreComparison(copy, versions.store).differences()
+        return try comparison.differences()
+    }
+
+    @Test("What others write while a migration is rehearsed is no difference") func meanwhile() throws {
+        let item = V.entity("Item", "", V.attribute("title"))
+        let versions = try V(item, V.entity("Item", "", V.attribute("title"), V.attribute("more")))
+        func add() throws {
+            try versions.open(1) { context in
+                context.make("Item", ["title": "t"])
+                try context.save()
+            }
+        }
+        try add()
+        let plan = try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
+            at: versions.store, toVersionsOf: versions.url)
+        let findings = try plan.rehearse { _ in #expect(throws: Never.self) { try add() } }
+        #expect(findings == [])
+        #expect(try versions.sql("SELECT COUNT(*) > 1 FROM ZITEM") == ["1"])
     }
 
     @Test(

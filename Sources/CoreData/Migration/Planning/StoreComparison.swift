@@ -7,63 +7,87 @@ import Foundation
 
 /// Tells in findings what a copy has otherwise than it should.
 struct StoreComparison {
+    /// One thing that both keep, or the store alone.
+    private struct Figure {
+        let what: String
+        let entity: String
+        let property: String?
+        /// nil where there is nothing to compare.
+        let print: ValueFingerprint?
+        /// Whether it says something only where the one before it is the same.
+        var isDetail = false
+    }
     private let migration: ChainMigration
-    /// The store itself.
+    /// The store itself, for findings.
     private let store: URL
     private let lineage: MigrationLineage
+    private var before: [Figure] = []
     private var source: Schema { migration.chain.versions[0].schema }
 
-    /// - Parameter migration: of the copy, which has passed all steps.
-    init(_ migration: ChainMigration, _ store: URL) {
+    /// - Parameter migration: of the copy, which has not begun: what it holds now is what is compared. The store may be written meanwhile.
+    init(_ migration: ChainMigration, _ store: URL) throws {
         (self.migration, self.store) = (migration, store)
         lineage = MigrationLineage(migration)
+        before = try figures(migration.chain.versions[0], isLater: false)
     }
 
+    /// Of the copy that has passed all steps.
     func differences() throws -> [StoreMigrationPlan.Finding] {
         guard let last = migration.chain.versions.last else { return [] }
-        let (before, after) = (try open(migration.chain.versions[0], store), try open(last, migration.url))
-        defer {
-            before.close()
-            after.close()
-        }
+        let after = Dictionary(
+            try figures(last, isLater: true).map { ([$0.entity, $0.property, $0.what], $0.print) },
+            uniquingKeysWith: { first, _ in first })
         var findings: [StoreMigrationPlan.Finding] = []
-        for later in last.schema.entities(inConfiguration: migration.configuration) ?? [] where !later.isAbstract {
-            guard let line = lineage.entities[later.name], let earlier = source.entity(named: line.entity),
-                before.keeps(earlier)
+        var isSame = true
+        for figure in before where !figure.isDetail || isSame {
+            isSame = true
+            guard let a = figure.print, let b = after[[figure.entity, figure.property, figure.what]] ?? nil, a != b
             else { continue }
-            func compare(_ property: String?, _ what: String, _ a: ValueFingerprint?, _ b: ValueFingerprint?) {
-                guard let a, let b, a != b else { return }
-                let name = later.name + (property.map { ".\($0)" } ?? "")
-                findings.append(
-                    .init(
-                        "\(what) of \(name) are others than before: \(a.count) and \(b.count) of them.",
-                        entity: later.name, property: property,
-                        file: store.path))
+            isSame = false
+            let name = figure.entity + (figure.property.map { ".\($0)" } ?? "")
+            findings.append(
+                .init(
+                    "\(figure.what) of \(name) are others than before: \(a.count) and \(b.count) of them.",
+                    entity: figure.entity, property: figure.property, file: store.path))
+        }
+        return findings
+    }
+
+    /// What the copy has now of all that is kept, by the names of the last version.
+    private func figures(_ version: VersionChain.Version, isLater: Bool) throws -> [Figure] {
+        guard let last = migration.chain.versions.last else { return [] }
+        let opened = try open(version, migration.url)
+        defer { opened.close() }
+        var figures: [Figure] = []
+        for later in last.schema.entities(inConfiguration: migration.configuration) ?? [] where !later.isAbstract {
+            guard let line = lineage.entities[later.name], let earlier = source.entity(named: line.entity) else {
+                continue
             }
-            compare(
-                nil, "The objects", try before.objects(earlier, line.isKeyed), try after.objects(later, line.isKeyed))
+            let entity = isLater ? later : earlier
+            guard opened.keeps(entity) else { continue }
+            func add(_ property: String?, _ what: String, _ print: ValueFingerprint?, isDetail: Bool = false) {
+                figures.append(
+                    Figure(what: what, entity: later.name, property: property, print: print, isDetail: isDetail))
+            }
+            add(nil, "The objects", try opened.objects(entity, line.isKeyed))
             for (slot, former) in attributes(later, earlier, line) {
-                compare(
-                    later.slots[slot].name, "The values", try before.values(former, of: earlier, line.isKeyed),
-                    try after.values(slot, of: later, line.isKeyed))
+                let print = try opened.values(isLater ? slot : former, of: entity, line.isKeyed)
+                add(later.slots[slot].name, "The values", print)
             }
             for (relationship, former) in relationships(later, earlier, line, last.schema) {
                 let members = members(relationship, last.schema)
                 let isKeyed = line.isKeyed && members.allSatisfy(\.isKeyed)
-                func pairs(_ ordered: Bool) throws -> (ValueFingerprint?, ValueFingerprint?) {
-                    (
-                        try before.pairs(former, of: earlier, to: members.map(\.earlier), isKeyed, ordered: ordered),
-                        try after.pairs(relationship, of: later, to: members.map(\.later), isKeyed, ordered: ordered)
-                    )
+                func pairs(_ ordered: Bool) throws -> ValueFingerprint? {
+                    try opened.pairs(
+                        isLater ? relationship : former, of: entity, to: members.map(isLater ? \.later : \.earlier),
+                        isKeyed, ordered: ordered)
                 }
-                let (a, b) = try pairs(false)
-                compare(relationship.name, "The members", a, b)
-                guard a == b, isKeyed, relationship.isOrdered, former.isOrdered else { continue }
-                let (c, d) = try pairs(true)
-                compare(relationship.name, "The places of members", c, d)
+                add(relationship.name, "The members", try pairs(false))
+                guard isKeyed, relationship.isOrdered, former.isOrdered else { continue }
+                add(relationship.name, "The places of members", try pairs(true), isDetail: true)
             }
         }
-        return findings
+        return figures
     }
 
     private func open(_ version: VersionChain.Version, _ url: URL) throws -> any ComparedStore {

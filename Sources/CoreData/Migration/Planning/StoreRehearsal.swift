@@ -29,18 +29,19 @@ extension StoreMigrationPlan {
     }
 }
 
-/// *run on the copy · validate · compare*
+/// *note what the copy has · run on it · validate · compare*
 private struct StoreRehearsal {
     let migration: ChainMigration
     /// The store itself.
     let store: URL
 
     func run(_ steps: [StoreMigrationPlan.Step], _ progress: (Double) -> Void) throws -> [StoreMigrationPlan.Finding] {
+        let comparison = try StoreComparison(migration, store)
         for number in steps.indices {
             do { try migration.perform(number, progress) } catch { return findings(of: error) }
         }
         progress(Double(steps.count))
-        return try validated() + StoreComparison(migration, store).differences()
+        return try validated() + comparison.differences()
     }
 
     private func findings(of error: any Error) -> [StoreMigrationPlan.Finding] {
