@@ -24,6 +24,8 @@ open class NSRelationshipDescription: NSPropertyDescription {
     open var minCount: Int = 0 { willSet { requireEditable("minCount") } }
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { requireEditable("deleteRule") } }
     open var isOrdered: Bool = false { willSet { requireEditable("isOrdered") } }
+    /// See `Relationship`.
+    private var isLoose: Bool?
 
     public override init() { super.init() }
 
@@ -45,6 +47,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
         minCount = other.minCount
         deleteRule = other.deleteRule
         isOrdered = other.isOrdered
+        isLoose = other.isLoose
     }
 
     /// Fills the description from a declaration; destination and inverse are linked by the bridge.
@@ -56,6 +59,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
         isOrdered = relationship.isOrdered
         minCount = relationship.minCount
         maxCount = relationship.maxCount
+        isLoose = relationship.isLoose
         deleteRule = NSDeleteRule(relationship.deleteRule)
         versionHashModifier = relationship.versionHashModifier
         declaredRenamingIdentifier = relationship.renamingIdentifier
@@ -82,6 +86,7 @@ open class NSRelationshipDescription: NSPropertyDescription {
         relationship.isOrdered = isOrdered
         relationship.minCount = minCount
         relationship.maxCount = maxCount
+        relationship.isLoose = isLoose
         relationship.deleteRule = deleteRule.schemaRule
         relationship.versionHashModifier = versionHashModifier
         relationship.renamingIdentifier = declaredRenamingIdentifier

@@ -196,6 +196,8 @@ struct CompiledModelReader {
         relationship.isIndexed = object.bool("NSIsIndexed") ?? false
         relationship.minCount = Int(clamping: object.integer("NSMinCount") ?? 0)
         relationship.maxCount = Int(clamping: object.integer("NSMaxCount") ?? 0)
+        let isOrderedOne = relationship.isOrdered && !relationship.isToMany
+        if relationship.maxCount == -1 || isOrderedOne { relationship.isLoose = true }
         relationship.deleteRule =
             object.integer("NSDeleteRule").flatMap { UInt8(exactly: $0) }.flatMap(DeleteRule.init) ?? .nullify
         relationship.renamingIdentifier = renaming(object, name)

@@ -48,7 +48,7 @@ package final class ResolvedRelationship: Sendable {
         hasEntityTag = !description.isToMany && lastDestination != destination
         destinations = destination.rawValue...lastDestination.rawValue
         isToMany = description.isToMany
-        isOrdered = description.isOrdered
+        isOrdered = description.isOrdered && description.isToMany
     }
 
     package var name: String { description.name }

@@ -21,6 +21,9 @@ package struct Relationship: Sendable, Codable, Equatable {
     package var minCount = 0
     /// 1 for a to-one, 0 for a to-many without bound.
     package var maxCount = 1
+    /// Whether Core Data itself has taken what no model file can say: -1 for no maximum, the order of a single object. It counts in the
+    /// hash only.
+    package var isLoose: Bool?
     package var deleteRule: DeleteRule = .nullify
     package var isIndexed = false
     package var renamingIdentifier: String?

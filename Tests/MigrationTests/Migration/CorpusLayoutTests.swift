@@ -114,6 +114,28 @@ struct StoreExtract {
         #expect(migrated.count > 10 && same > 5)
     }
 
+    @Test(
+        "Files of Core Data's are opened with the models beside their rows, also with those that were made in code",
+        .enabled(if: Corpus.isPresent))
+    func cachedModels() throws {
+        var (opened, refused) = (0, [String]())
+        for place in try Corpus.files(below: "stores", { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }) {
+            guard let head = try? FileHandle(forReadingFrom: place).read(upToCount: 6), head == Data("SQLite".utf8),
+                place.lastPathComponent.contains("SampleModel2") || place.lastPathComponent == "DataUsage.sqlite"
+            else { continue }
+            do {
+                let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: place)
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+                try coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: place,
+                    options: [NSReadOnlyPersistentStoreOption: true])
+                try coordinator.close()
+                opened += 1
+            } catch { refused.append("\(place.path): \(error)") }
+        }
+        #expect(opened >= 2 && refused == [])
+    }
+
     /// Of all projects, in the order of their paths.
     private static var everything: [StoreExtract] {
         let folder = Corpus.root.appendingPathComponent("store-extracts")

@@ -81,7 +81,7 @@ struct EarlyLinks {
         guard let info = step.destinationEntity?.info, !info.entity.slots[linked.to].isTransient else { return false }
         guard let inverse = info.slotInverses[linked.to] else { return true }
         guard case .toMany = inverse.place, !inverse.isOrdered, !inverse.description.isTransient else { return false }
-        return inverse.description.minCount == 0 && inverse.description.maxCount == 0
+        return inverse.description.minCount == 0 && inverse.description.maxCount <= 0
     }
 
     /// Whether a to-many is what becomes of the members on the other side of a to-one.

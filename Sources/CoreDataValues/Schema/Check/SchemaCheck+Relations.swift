@@ -16,7 +16,9 @@ extension SchemaCheck {
     }
 
     private mutating func checkCounts(_ relationship: Relationship, of entity: EntityDraft) {
-        let (low, high) = (relationship.minCount, relationship.maxCount)
+        let isLoose = relationship.isLoose == true
+        let low = relationship.minCount
+        let high = isLoose && relationship.maxCount == -1 ? 0 : relationship.maxCount
         let title = "the relationship “\(entity.name).\(relationship.name)”"
         let location = relationship.location ?? entity.location
         if low < 0 || high < 0 || low > Int(Int32.max) || high > Int(Int32.max) {
@@ -27,7 +29,7 @@ extension SchemaCheck {
             report(
                 "\(title) has the minimum count \(low) above its maximum, \(high). Correct one", entity.name,
                 relationship.name, location)
-        } else if relationship.isOrdered, !relationship.isToMany {
+        } else if relationship.isOrdered, !relationship.isToMany, !isLoose {
             report(
                 "\(title) is ordered and leads to one object only. Make it to-many or not ordered",
                 entity.name,
