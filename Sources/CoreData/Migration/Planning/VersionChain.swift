@@ -16,7 +16,8 @@ struct VersionChain {
 
     var steps: [(from: Version, to: Version)] { Array(zip(versions, versions.dropFirst())) }
 
-    /// Costs the reading of the versions on the way, and of what it takes to find the first.
+    /// Costs the reading of the versions on the way, and of what it takes to find the first. Of versions with the store's hashes one that
+    /// is on the way is taken.
     ///
     /// - Parameter order: the versions by name, the store's among them; nil for all up to the current one, by name, with numbers as numbers.
     /// - Throws: 134130 where the store's version is not on the way; 134020 for an unknown name; what reading models throws.
@@ -32,7 +33,15 @@ struct VersionChain {
                 "The store at \(store.path) was written with none of the versions of \(package.name): \(package.names). Add the version that "
                     + "wrote it to the model.", [NSFilePathErrorKey: store.path])
         }
-        guard let start = way.firstIndex(where: { $0.name == source.name }) else {
+        /// Nothing tells a store of one version from one of another with the same hashes.
+        func isEqual(_ version: ModelVersion) -> Bool {
+            guard let draft = try? package.draft(of: version), let schema = try? Schema(checking: draft) else {
+                return false
+            }
+            let (own, wanted) = (schema.versionHashes, source.schema.versionHashes)
+            return recorded.keys.allSatisfy { own[$0] != nil && own[$0] == wanted[$0] }
+        }
+        guard let start = way.firstIndex(where: { $0.name == source.name }) ?? way.lastIndex(where: isEqual) else {
             throw CocoaError.coreData(
                 134130,
                 "The store at \(store.path) was written with the version \(source.name), which is not among those on the way: "
