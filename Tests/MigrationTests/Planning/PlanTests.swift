@@ -175,6 +175,23 @@ import Testing
         }
     }
 
+    @Test(
+        "A plan of a change that the models do not tell is refused for each type",
+        arguments: [NSXMLStoreType, NSBinaryStoreType])
+    func refused(_ type: String) throws {
+        let versions = try V(
+            V.entity("Item", "", V.attribute("age", "Integer 64")), V.entity("Item", "", V.attribute("age")))
+        try versions.open(1, type) { context in
+            context.make("Item", ["age": 1])
+            try context.save()
+        }
+        let error = failure {
+            _ = try coordinator.migrationPlan(
+                at: versions.store, toVersionsOf: versions.url, type: NSPersistentStore.StoreType(rawValue: type))
+        }
+        #expect(error?.number == 134190 && error?.sentence.contains("Item.age") == true)
+    }
+
     @Test("Of versions with equal hashes the one on the way counts as the store's") func equals() throws {
         let index = "<fetchIndex name=\"i\"><fetchIndexElement property=\"title\" type=\"Binary\"/></fetchIndex>"
         let plain = V.entity("Item", "", V.attribute("title"))
