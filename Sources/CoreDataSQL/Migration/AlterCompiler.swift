@@ -72,11 +72,10 @@ struct AlterCompiler {
         }
     }
 
-    /// Rows of entities that the destination has not.
+    /// Rows of entities that the destination has not. One that became abstract may have rows from before.
     func deletion(_ move: TableMove, in table: TableMap) -> String? {
-        let gone = move.dropped.filter { !$0.isAbstract }
-        if gone.isEmpty { return nil }
-        return "DELETE FROM \(bare(table.name)) WHERE \(isIn(gone.map(\.index.number)))"
+        if move.dropped.isEmpty { return nil }
+        return "DELETE FROM \(bare(table.name)) WHERE \(isIn(move.dropped.map(\.index.number)))"
     }
 
     func deletions(_ move: JoinMove, in table: JoinTable) throws -> [String] {
@@ -139,7 +138,7 @@ struct AlterCompiler {
 
     /// - Parameter name: of the table at present, which has its later columns.
     func values(_ move: TableMove, in name: String) throws -> [Statement] {
-        let copies = move.copies.filter { !$0.source.isAbstract }
+        let copies = move.copies
         var statements = copies.flatMap { defaults($0, move, in: name, alone: copies.count == 1) }
         var groups: [Group] = []
         for copy in copies {

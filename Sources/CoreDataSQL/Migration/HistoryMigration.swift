@@ -45,7 +45,7 @@ struct HistoryMigration {
                 },
                 formerTombstones: former.tombstones.count)
         }
-        dropped = from.entities.filter { migration.destinations[$0.index] == nil && !$0.isAbstract }.map(\.index.number)
+        dropped = from.entities.filter { migration.destinations[$0.index] == nil }.map(\.index.number)
         tombstones = moves.map(\.tombstones.count).max() ?? 0
     }
 

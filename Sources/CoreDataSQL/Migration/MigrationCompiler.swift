@@ -86,9 +86,7 @@ package struct MigrationCompiler {
     package var rewritten: [Entity] {
         get throws {
             try migration.copies.filter { copy in
-                guard !copy.source.isAbstract, let table = try? to.table(of: copy.destination.index) else {
-                    return false
-                }
+                guard let table = try? to.table(of: copy.destination.index) else { return false }
                 guard let move = moves.first(where: { $0.isInPlace && $0.to.name == table.name }) else { return true }
                 return try alterations.rewrites(copy, move)
             }.map(\.source)

@@ -109,6 +109,41 @@ import Testing
         #expect(after == ["3 Item 2 insert [] []", "4 Item 3 insert [] []"], "\(after)")
     }
 
+    @Test(
+        "13.3 An entity that became abstract and then is removed: its rows and the history up to it go, and the plan says so"
+    )
+    func abstract() throws {
+        func shop(_ mid: String?, _ leaf: String) -> String {
+            V.entity("Root", "", V.attribute("name"))
+                + (mid.map { V.entity("Mid", "parentEntity=\"Root\" \($0)") } ?? "")
+                + V.entity("Leaf", "parentEntity=\"\(leaf)\"")
+        }
+        let versions = try V(
+            shop("", "Mid"), shop("isAbstract=\"YES\"", "Mid"),
+            V.entity("Aid", "", V.attribute("a")) + shop("isAbstract=\"YES\"", "Mid"), shop(nil, "Root"))
+        let token = try versions.open(1, NSSQLiteStoreType, Self.tracked) { context in
+            for entity in ["Root", "Mid", "Leaf"] {
+                context.make(entity, ["name": entity])
+                try context.save()
+            }
+            return try transactions(context)[0].token
+        }
+        for version in [2, 3] {
+            let kinds = try versions.open(version, NSSQLiteStoreType, Self.tracked) { context in
+                try context.all("Root").map(\.entity.name)
+            }
+            #expect(kinds == ["Root", "Mid", "Leaf"])
+        }
+        let plan = try NSPersistentStoreCoordinator(managedObjectModel: versions.model(4))
+            .migrationPlan(at: versions.store, toVersionsOf: versions.url)
+        #expect(plan.lost == [.init(entity: "Mid", property: nil, rows: 1)])
+        try versions.open(4, NSSQLiteStoreType, Self.tracked) { context in
+            let left = try (context.values("Root", "name"), versions.sql("SELECT COUNT(*) FROM ZROOT"))
+            #expect(left == (["Root", "Leaf"], ["2"]))
+            #expect(failure { _ = try transactions(context, after: token) }?.number == 134301)
+        }
+    }
+
     private static var keeping: [String: Any] { tracked.merging([NSPersistentStoreKeepsFormerValues: true]) { $1 } }
 
     private func transactions(

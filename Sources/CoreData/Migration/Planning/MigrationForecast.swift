@@ -32,7 +32,8 @@ struct MigrationForecast {
             let source = migration.chain.versions[0].schema
             let kept = source.entities(inConfiguration: migration.configuration) ?? source.entities
             var counts: [String: Int] = [:]
-            for entity in kept where !entity.isAbstract { counts[entity.name] = try count(entity.name, where: nil) }
+            // An entity that became abstract may have objects from before.
+            for entity in kept { counts[entity.name] = try count(entity.name, where: nil) }
             let lost = migration.chain.steps.isEmpty ? [] : try losses(kept, counts)
             var steps: [StoreMigrationPlan.Step] = []
             for number in migration.chain.steps.indices {
@@ -106,8 +107,8 @@ struct MigrationForecast {
         let source = migration.chain.versions[0].schema
         let fates = Fates(try migration.chain.steps.indices.map { try flow($0) })
         var losses: [StoreMigrationPlan.Loss] = []
-        for entity in kept where !entity.isAbstract {
-            let count = counts[entity.name] ?? 0
+        for entity in kept {
+            guard let count = counts[entity.name], count > 0 else { continue }
             guard fates.goesOn(entity.name) else {
                 losses.append(.init(entity: entity.name, property: nil, rows: count))
                 continue
