@@ -21,13 +21,37 @@ struct HistoryMigration {
         /// For each former place of a mask the later one.
         let bits: [Int?]
         let count: Int
-        /// For each later place of a tombstone the former one.
-        let tombstones: [Int?]
+        /// For each later place of a tombstone what stands there.
+        let tombstones: [Cell?]
         let formerTombstones: Int
 
         var keepsMasks: Bool { bits.indices.allSatisfy { bits[$0] == $0 } && count == bits.count }
         var keepsTombstones: Bool {
-            tombstones.indices.allSatisfy { tombstones[$0] == $0 } && tombstones.count == formerTombstones
+            tombstones.indices.allSatisfy { stays(at: $0) } && tombstones.count == formerTombstones
+        }
+        func stays(at place: Int) -> Bool {
+            tombstones[place].map { $0.place == place && $0.isUnchanged } ?? false
+        }
+    }
+
+    /// A value of a tombstone.
+    private struct Cell {
+        /// Where it was.
+        let place: Int
+        let former: SlotKind
+        let later: SlotKind
+        /// Binary data have another form where they may lie in files.
+        private var kinds: [SlotKind] { [former, later] }
+        var isUnchanged: Bool { kinds != [.data, .externalData] && kinds != [.externalData, .data] }
+
+        /// - Parameter column: where it was, by name.
+        func sql(_ column: String, _ dialect: any SQLDialect) -> String {
+            if isUnchanged { return column }
+            if later == .externalData { return dialect.inlined(column) }
+            // A file has gone with its row, and other programs leave the bytes alone.
+            let content = dialect.content(column, length: nil)
+            return "CASE WHEN \(dialect.fileReference(column).condition) THEN NULL "
+                + "WHEN \(dialect.inlined(content)) = \(column) THEN \(content) ELSE \(column) END"
         }
     }
 
@@ -41,7 +65,12 @@ struct HistoryMigration {
             return Move(
                 from: copy.source.index.number, to: copy.destination.index.number, names: names,
                 bits: former.properties.map { names[$0].flatMap { places[$0] } }, count: later.properties.count,
-                tombstones: later.tombstones.map { slot in values.firstIndex { $0 == copy.destination.slots[slot].name }
+                tombstones: later.tombstones.map { slot in
+                    values.firstIndex { $0 == copy.destination.slots[slot].name }.map { place in
+                        Cell(
+                            place: place, former: copy.source.slots[former.tombstones[place]].kind,
+                            later: copy.destination.slots[slot].kind)
+                    }
                 },
                 formerTombstones: former.tombstones.count)
         }
@@ -123,10 +152,10 @@ struct HistoryMigration {
         let apart = moves.filter { !$0.keepsMasks || !$0.keepsTombstones }
         let values = apart.map { move in
             let kept = (0..<max(move.formerTombstones, move.tombstones.count)).compactMap { place -> String? in
-                let former = place < move.tombstones.count ? move.tombstones[place] : nil
-                if former == place { return nil }
-                return
-                    "\(history.name("ZTOMBSTONE\(place)")) = \(former.map { history.name("ZTOMBSTONE\($0)") } ?? "NULL")"
+                let cell = place < move.tombstones.count ? move.tombstones[place] : nil
+                if cell != nil, move.stays(at: place) { return nil }
+                let value = cell.map { $0.sql(history.name("ZTOMBSTONE\($0.place)"), history.dialect) } ?? "NULL"
+                return "\(history.name("ZTOMBSTONE\(place)")) = \(value)"
             }
             return
                 "UPDATE \(table) SET \((kept + ["\(number) = -\(move.to)"]).joined(separator: ", ")) WHERE \(number) = \(move.from)"

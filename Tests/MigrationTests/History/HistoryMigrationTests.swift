@@ -144,6 +144,33 @@ import Testing
         }
     }
 
+    @Test(
+        "13.3 A tombstone's bytes stay as they are where they may lie in files afterwards, or no longer may",
+        arguments: [true, false])
+    func flipped(_ external: Bool) throws {
+        func shop(_ external: Bool) -> String {
+            let more = external ? " allowsExternalBinaryDataStorage=\"YES\"" : ""
+            return V.entity("Item", "", V.attribute("blob", "Binary", Self.preserved + more))
+        }
+        let versions = try V(shop(external), shop(!external))
+        let blobs = [Data([1, 65, 66]), Data([2, 0, 7]), Data([255]), Data(repeating: 7, count: 200_000)]
+        func tombstones(_ context: NSManagedObjectContext) throws -> [Data?] {
+            try transactions(context).flatMap { $0.changes ?? [] }.filter { $0.changeType == .delete }
+                .map { $0.tombstone?["blob"] as? Data }
+        }
+        let before = try versions.open(1, NSSQLiteStoreType, Self.tracked) { context in
+            let items = blobs.map { context.make("Item", ["blob": $0]) }
+            try context.save()
+            for item in items {
+                context.delete(item)
+                try context.save()
+            }
+            return try tombstones(context)
+        }
+        #expect(before == blobs.dropLast() + [external ? nil : blobs[3]])
+        #expect(try versions.open(2, NSSQLiteStoreType, Self.tracked) { try tombstones($0) } == before)
+    }
+
     private static var keeping: [String: Any] { tracked.merging([NSPersistentStoreKeepsFormerValues: true]) { $1 } }
 
     private func transactions(
