@@ -12,6 +12,14 @@ public enum CoreDataWarning {
         get { held.withLock { $0 } }
         set { held.withLock { $0 = newValue } }
     }
+
+    /// Tells what a program had defined over the tables of a store that was migrated, and what could not stay.
+    static func tell(removed definitions: [String], from store: URL) {
+        if definitions.isEmpty { return }
+        warn(
+            "The store at \(store.path) was migrated, and the database cannot make sense of these any more, which are removed: "
+                + "\(definitions.joined(separator: ", ")). Define them anew over the new tables.")
+    }
 }
 
 /// Tells the program of something that is not as it may think.

@@ -21,14 +21,6 @@ struct MigrationSite {
 
     var destination: Schema { coordinator.runtime.schema }
 
-    /// What a program has defined over the tables of a store, and what could not stay.
-    static func tell(_ omitted: [String], at url: URL) {
-        if omitted.isEmpty { return }
-        warn(
-            "The store at \(url.path) was migrated, and the database cannot make sense of these any more, which are removed: "
-                + "\(omitted.joined(separator: ", ")). Define them anew over the new tables.")
-    }
-
     /// Performs a plan, all of it or nothing.
     func perform(_ plan: MigrationPlan) throws {
         if type == NSSQLiteStoreType {
@@ -39,7 +31,7 @@ struct MigrationSite {
                 : StorePlan(schema: plan.destination, configuration: configuration)
             let omitted = try SQLiteStore.migrate(
                 url, by: plan, from: source.configuration, to: target, options: options.sqlite)
-            return Self.tell(omitted, at: url)
+            return CoreDataWarning.tell(removed: omitted, from: url)
         }
         guard let storeClass = StoreClasses.named(type) else { throw coordinator.unknownType(type) }
         try storeClass.migrate(self, by: plan)

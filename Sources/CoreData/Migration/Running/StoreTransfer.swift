@@ -137,7 +137,7 @@ struct StoreTransfer {
             work, by: plan, from: source.configuration,
             to: StorePlan(schema: plan.destination, configuration: destination.configuration),
             options: StoreOptions(destination.options).sqlite)
-        MigrationSite.tell(omitted, at: source.url)
+        CoreDataWarning.tell(removed: omitted, from: source.url)
         return true
     }
 
