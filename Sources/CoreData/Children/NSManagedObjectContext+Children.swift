@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     /// Returns the rows that a fetch over one store finds in this context.
     final func batches(of plan: FetchPlan, from number: UInt16) throws -> [RowBatch] {
         let order = order(plan)
-        guard let store = link.stores(for: order, self).first(where: { $0.number == number }) else { return [] }
+        guard let store = stores(for: order).first(where: { $0.number == number }) else { return [] }
         guard let overlay = try overlay(for: order, over: [store]) else {
             var batches: [RowBatch] = []
             try store.rows.fetch(plan, .latest) { batch in
@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
 
     final func count(of plan: FetchPlan, from number: UInt16) throws -> Int {
         let order = order(plan)
-        guard let store = link.stores(for: order, self).first(where: { $0.number == number }) else { return 0 }
+        guard let store = stores(for: order).first(where: { $0.number == number }) else { return 0 }
         return try overlay(for: order, over: [store])?.count(from: [store]) ?? store.rows.count(plan, .latest)
     }
 

@@ -18,7 +18,7 @@ final class ParentStream {
     init(_ parent: NSManagedObjectContext, _ plan: FetchPlan, from number: UInt16) throws {
         (self.parent, store) = (parent, number)
         let order = parent.order(plan)
-        guard let store = parent.link.stores(for: order, parent).first(where: { $0.number == number }) else { return }
+        guard let store = parent.stores(for: order).first(where: { $0.number == number }) else { return }
         if try parent.overlay(for: order, over: [store]) == nil {
             rows = try store.rows.open(plan, .latest)
         } else {

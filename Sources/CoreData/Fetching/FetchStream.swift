@@ -25,7 +25,7 @@ final class FetchStream {
         self.order = order
         var plan = order.plan
         plan.includesValues = true
-        let stores = stores ?? context.link.stores(for: order, context)
+        let stores = stores ?? context.stores(for: order)
         if let overlay = try context.overlay(for: order, over: stores) {
             let parts = try overlay.parts(from: stores)
             plan.predicate = parts.others

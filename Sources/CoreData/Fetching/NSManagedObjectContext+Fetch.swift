@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     }
 
     final func fetchObjects(_ order: FetchOrder) throws -> [NSManagedObject] {
-        let stores = link.stores(for: order, self)
+        let stores = self.stores(for: order)
         if let overlay = try overlay(for: order, over: stores) { return try overlay.objects(from: stores) }
         guard let store = stores.first else { return [] }
         return try fetch(order.plan, from: store, asFaults: order.asFaults, renewing: order.renews, page: order.page)
@@ -140,7 +140,7 @@ extension NSManagedObjectContext {
     }
 
     private func count(_ order: FetchOrder) throws -> Int {
-        let stores = link.stores(for: order, self)
+        let stores = self.stores(for: order)
         if let overlay = try overlay(for: order, over: stores) { return try overlay.count(from: stores) }
         guard let store = stores.first else { return 0 }
         do { return try store.rows.count(store.asked(order.plan), .latest) } catch { throw CocoaError.reading(error) }

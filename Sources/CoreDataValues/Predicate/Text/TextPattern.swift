@@ -83,7 +83,7 @@ package struct RegularPattern: @unchecked Sendable {
         }
         // By itself first: `a)|(?:b` is one only between the brackets of ours. A comment of `(?x)` and a text after `\Q` go on to the end,
         // where our bracket is.
-        guard expression(folded) != nil,
+        guard folded.isEmpty || expression(folded) != nil,
             let whole = ["", "\n", "\\E"].lazy.compactMap({ expression("\\A(?:" + folded + $0 + ")\\z") }).first
         else { throw PredicateError("MATCHES: “\(pattern)” is not a regular expression.") }
         self.expression = whole
