@@ -4,6 +4,11 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
+    /// Replaces temporary keys among a to-many's stored members by the permanent keys that they have now.
+    final func replaceTemporaryKeys(of members: ToMany, store: UInt16) {
+        link.replaceTemporaryKeys(of: members, store: store, self)
+    }
+
     /// Returns the rows that a fetch over one store finds in this context.
     final func batches(of plan: FetchPlan, from number: UInt16) throws -> [RowBatch] {
         let order = order(plan)

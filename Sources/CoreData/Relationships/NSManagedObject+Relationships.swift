@@ -239,7 +239,7 @@ extension NSManagedObject {
             return isStored
         }
         if members.isFault { context.fire(self, toMany: index, members) }
-        context.link.replaceTemporaryKeys(of: members, store: _state.pointee.store, context)
+        context.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         return members.held(object._state.key, store: _state.pointee.store)
     }
 

@@ -17,7 +17,7 @@ extension NSManagedObject {
 
     /// Forgets additions and removals that the members read since reflect already.
     final func compare(_ members: ToMany, _ context: NSManagedObjectContext?) {
-        if let context { context.link.replaceTemporaryKeys(of: members, store: _state.pointee.store, context) }
+        context?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         members.compare(store: _state.pointee.store)
     }
 

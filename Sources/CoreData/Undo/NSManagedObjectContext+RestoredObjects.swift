@@ -33,9 +33,7 @@ extension NSManagedObject {
 
     fileprivate func replaceMemberKeys(_ index: Int, _ members: ToMany, _ renamed: [ObjectKey: NSManagedObject]) {
         guard relationship(toMany: index).inverse == nil, !members.isFault else { return }
-        if let context = managedObjectContext {
-            context.link.replaceTemporaryKeys(of: members, store: _state.pointee.store, context)
-        }
+        managedObjectContext?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         for (key, member) in renamed where members.held(key, store: _state.pointee.store) {
             guard place(of: key, in: members) != nil else { continue }
             log { .link(self, toMany: Int32(index), member: member, added: true) }
@@ -46,9 +44,7 @@ extension NSManagedObject {
     /// Adds a restored member in the place of its former row, on this side only.
     final func takeBack(_ member: NSManagedObject, formerly key: ObjectKey, toMany index: Int) {
         let members = makeToManyState(index)
-        if let context = managedObjectContext {
-            context.link.replaceTemporaryKeys(of: members, store: _state.pointee.store, context)
-        }
+        managedObjectContext?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         let key = managedObjectContext?.currentKey(key) ?? key
         let place = place(of: key, in: members)
         if members.held(key, store: _state.pointee.store) { members.dropStored(key, store: _state.pointee.store) }

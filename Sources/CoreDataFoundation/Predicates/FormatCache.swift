@@ -32,7 +32,7 @@ final class FormatCache: Sendable {
     private struct Text: Hashable {
         let text: String
         init(_ text: String) { self.text = text }
-        static func == (left: Text, right: Text) -> Bool { left.text.hasSameBytes(as: right.text) }
+        static func == (left: Text, right: Text) -> Bool { left.text.hasSameBytes(right.text) }
     }
 
     private struct State {

@@ -28,7 +28,7 @@ package enum Value: Hashable, Sendable, Codable {
         case (.int(let a), .int(let b)): a == b
         case (.double(let a), .double(let b)), (.date(let a), .date(let b)): a == b
         case (.decimal(let a), .decimal(let b)): a == b
-        case (.text(let a), .text(let b)), (.uri(let a), .uri(let b)): a.hasSameBytes(as: b)
+        case (.text(let a), .text(let b)), (.uri(let a), .uri(let b)): a.hasSameBytes(b)
         case (.data(let a), .data(let b)): a == b
         case (.uuid(let a), .uuid(let b)): a == b
         case (.key(let a), .key(let b)): a == b
@@ -37,17 +37,5 @@ package enum Value: Hashable, Sendable, Codable {
             (.key, _):
             false
         }
-    }
-}
-
-extension String {
-    /// Whether two texts have the same scalars: `==` says so of equivalent ones too.
-    package func hasSameBytes(as other: String) -> Bool {
-        let (a, b) = (utf8, other.utf8)
-        guard a.count == b.count else { return false }
-        let isSame = a.withContiguousStorageIfAvailable { a in
-            b.withContiguousStorageIfAvailable { b in a.elementsEqual(b) }
-        }
-        return isSame.flatMap { $0 } ?? a.elementsEqual(b)
     }
 }

@@ -56,9 +56,9 @@ struct MigrationForecast {
                 rows: rows)
         }
         let diff = SchemaDiff(from: from.schema, to: to.schema)
-        // Refuses what cannot be told, whatever the store's type.
-        _ = try migration.inferred(number)
         let compiler = migration.type == NSSQLiteStoreType ? try migration.compiler(number) : nil
+        // What cannot be told is refused whatever the store's type: a compiler has asked already.
+        if compiler == nil { _ = try migration.inferred(number) }
         let rewritten = try compiler?.rewritten.map(\.name) ?? from.schema.entities.map(\.name)
         let rows = rewritten.reduce(0) { $0 + (counts[$1] ?? 0) }
         counts = Dictionary(

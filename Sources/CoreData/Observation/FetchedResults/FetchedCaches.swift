@@ -15,9 +15,11 @@ enum FetchedCaches {
 
     /// - Throws: 134060 when another fetch goes by the name.
     static func check(_ name: String, _ plan: FetchedPlan) throws {
+        let asked = plan.words
         let isSame = words.withLock { words in
-            defer { if words[name] == nil { words[name] = plan.words } }
-            return words[name] == nil || words[name] == plan.words
+            let known = words[name] ?? asked
+            words[name] = known
+            return known == asked
         }
         guard isSame else {
             throw CocoaError.coreData(

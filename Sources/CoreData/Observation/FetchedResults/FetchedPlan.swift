@@ -2,8 +2,6 @@
 
 import CoreDataFoundation
 import CoreDataValues
-import enum CoreDataValues.Expression
-import enum CoreDataValues.Predicate
 import Foundation
 import Synchronization
 
@@ -22,8 +20,6 @@ struct FetchedPlan {
     private let accepts: (NSManagedObject) -> Bool
     /// Throws where an object that was fetched may not be among the results.
     let check: ([NSManagedObject]) throws -> Void
-    /// All that the results depend on, in words.
-    let words: String
     /// The same with the IDs that the objects in its predicate have now; nil where it names none.
     let renewed: (() throws -> FetchedPlan)?
 
@@ -54,13 +50,17 @@ struct FetchedPlan {
             && order.plan.offset == 0
         accepts = { $0 is T }
         check = { try NSManagedObjectContext.check($0, areOf: T.self, named: name) }
-        let sorts = order.plan.sort.map { "\($0)" }
-        let condition = order.plan.condition.tree
-        let kept = condition?.namesObjects == true ? request.copy() as? NSFetchRequest<T> : nil
+        let kept = order.plan.condition.tree?.namesRows == true ? request.copy() as? NSFetchRequest<T> : nil
         renewed = kept.map { kept in { try FetchedPlan(kept, sectionKeyPath, context) } }
-        words = [
-            name, condition.map { "\($0)" } ?? "", sorts.joined(separator: ","), sectionKeyPath ?? "",
-            "\(request.includesSubentities) \(request.fetchLimit) \(request.fetchOffset)",
+    }
+
+    /// All that the results depend on, in words. Objects are named by their keys.
+    var words: String {
+        let plan = order.plan
+        let sorts = plan.sort.map { "\($0)" }
+        return [
+            order.info.entity.name, plan.condition.tree.map { "\($0)" } ?? "", sorts.joined(separator: ","),
+            sectionKeyPath ?? "", "\(plan.includesSubentities) \(plan.limit) \(plan.offset)",
         ].joined(separator: "\n")
     }
 
@@ -90,31 +90,6 @@ struct FetchedPlan {
         case let text as String: text
         case let number as NSNumber: number.stringValue
         case let value?: "\(value)"
-        }
-    }
-}
-
-extension Predicate {
-    /// Whether an object stands in it, which it knows by the key that the object had then.
-    fileprivate var namesObjects: Bool {
-        switch self {
-        case .constant: false
-        case .comparison(let comparison): comparison.left.namesObjects || comparison.right.namesObjects
-        case .and(let parts), .or(let parts): parts.contains(where: \.namesObjects)
-        case .not(let part): part.namesObjects
-        }
-    }
-}
-
-extension Expression {
-    fileprivate var namesObjects: Bool {
-        switch self {
-        case .constant(.key): true
-        case .constant, .this, .keyPath, .variable: false
-        case .list(let items), .function(_, let items): items.contains(where: \.namesObjects)
-        case .subquery(let collection, _, let condition): collection.namesObjects || condition.namesObjects
-        case .conditional(let condition, let first, let second):
-            condition.namesObjects || first.namesObjects || second.namesObjects
         }
     }
 }

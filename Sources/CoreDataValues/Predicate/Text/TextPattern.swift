@@ -81,12 +81,15 @@ package struct RegularPattern: @unchecked Sendable {
         let expression = { (pattern: String) in
             try? NSRegularExpression(pattern: pattern, options: isCaseless ? [.caseInsensitive] : [])
         }
-        // By itself first: `a)|(?:b` is one only between the brackets of ours. A comment of `(?x)` and a text after `\Q` go on to the end,
-        // where our bracket is.
-        guard folded.isEmpty || expression(folded) != nil,
-            let whole = ["", "\n", "\\E"].lazy.compactMap({ expression("\\A(?:" + folded + $0 + ")\\z") }).first
-        else { throw PredicateError("MATCHES: “\(pattern)” is not a regular expression.") }
-        self.expression = whole
+        let whole = { (end: String) in expression("\\A(?:" + folded + end + ")\\z") }
+        var found = whole("")
+        // Read by itself too where its brackets may have met ours: `a)|(?:b` is none. A comment of `(?x)` and a text after `\Q` go on to the
+        // end, where our bracket is.
+        if found == nil || folded.utf8.contains(UInt8(ascii: ")")) {
+            found = expression(folded).flatMap { _ in found ?? whole("\n") ?? whole("\\E") }
+        }
+        guard let found else { throw PredicateError("MATCHES: “\(pattern)” is not a regular expression.") }
+        self.expression = found
     }
 
     package func matches(_ text: String) -> Bool {
