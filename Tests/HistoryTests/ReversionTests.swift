@@ -45,30 +45,6 @@ import Testing
         return reversion
     }
 
-    @Test("A deletion that two contexts revert is a conflict for the second, whatever its policy (133020)")
-    func twice() throws {
-        let desk = try desk()
-        let context = desk.context()
-        let patient = context.add("Patient", ["name": "Eve"])
-        try context.save()
-        context.delete(patient)
-        try context.save()
-        for policy in [NSMergePolicy.error, .mergeByPropertyObjectTrump, .overwrite, .rollback] {
-            let (first, second) = (desk.context(), desk.context())
-            second.mergePolicy = policy
-            try first.revert(last(desk))
-            try second.revert(last(desk))
-            try first.save()
-            for _ in 1...2 {
-                let error = #expect(throws: CocoaError.self) { try second.save() }
-                #expect(error?.code == .managedObjectMerge)
-            }
-            #expect(try desk.context().all("Patient").count == 1)
-            for object in try context.all("Patient") { context.delete(object) }
-            try context.save()
-        }
-    }
-
     @Test("Changed values and relationships of every kind are as they were")
     func updates() throws {
         let desk = try desk()

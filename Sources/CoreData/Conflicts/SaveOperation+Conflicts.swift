@@ -72,8 +72,6 @@ extension SaveOperation {
     private func resolve(_ refusal: Refusal, _ policy: NSMergePolicy) throws {
         let report = report(refusal)
         let merges = try report.merges()
-        // No policy makes one object of a new one and a row.
-        if merges.contains(where: { !$0.sourceObject._state.has(.persistent) }) { throw ConflictError.error(merges) }
         if !merges.isEmpty { return try policy.resolve(optimisticLockingConflicts: merges) }
         let constraints = try report.constraints()
         if !constraints.isEmpty { try policy.resolve(constraintConflicts: constraints) }

@@ -38,12 +38,7 @@ package struct RowWriter {
             } else if let error = refusal.error {
                 let row = chunk.row(refusal.row)
                 let key = RowKey(entity: row.entity(chunk.layout), number: row.key(chunk.layout))
-                // Somebody else has inserted a row under this key: the same deletion was reverted twice.
-                let isTaken = try session.duplicate(error) == "\(map.table(of: key.entity).name).Z_PK"
-                conflicts.append(
-                    isTaken
-                        ? try conflict(key, 0)
-                        : Conflict(key: key, expected: 0, kind: .constraint(try broken(error))))
+                conflicts.append(Conflict(key: key, expected: 0, kind: .constraint(try broken(error))))
             }
             left = (refusal.row + count)..<range.upperBound
         }

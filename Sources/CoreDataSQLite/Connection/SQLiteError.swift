@@ -18,10 +18,8 @@ enum SQLiteError {
             engine: EngineError(name: engine, code: String(code), message: message), sql: sql)
     }
 
-    /// Whether a constraint of uniqueness was broken, that of primary keys among them.
-    static func isUniqueness(_ error: StoreError) -> Bool {
-        [SQLITE_CONSTRAINT | (8 << 8), SQLITE_CONSTRAINT | (6 << 8)].contains(error.sqliteCode)
-    }
+    /// Whether a constraint of uniqueness was broken.
+    static func isUniqueness(_ error: StoreError) -> Bool { error.sqliteCode == SQLITE_CONSTRAINT | (8 << 8) }
 
     private static func meaning(_ code: Int32, _ message: String) -> (Int, String) {
         switch code {
