@@ -64,7 +64,8 @@ extension StatementList {
             texts.enumerated().map { Line(defines: defines, title: "\(title) \($0 + 1)", sql: $1) }
         }
         let metadata = MetadataStatements(map.dialect)
-        return try lines("migration, what no model has made", [map.dialect.definitions].compactMap { $0 }, defines: true)
+        return try lines(
+            "migration, what no model has made", [map.dialect.definitions].compactMap { $0 }, defines: true)
             + lines("migration, before the copies", compiler.preparations, defines: true)
             + lines("migration, copy", compiler.insertions.map(\.sql))
             + lines("migration, tables that stay", compiler.changes.map(\.sql), defines: true)
