@@ -102,10 +102,11 @@ import Testing
         let ids: [NSManagedObjectID] = try #require(try answer(filled, stack.context))
         #expect(ids.count == 2 && !ids[0].isTemporaryID)
         #expect(try stack.another().existingObject(with: ids[1]).value(forKey: "number") as? Int == 11)
-        var stars = 0
+        var (stars, beds) = (0, Set<Int?>())
         let objects = NSBatchInsertRequest(
             entityName: "Suite",
             managedObjectHandler: { object in
+                beds.insert(object.value(forKey: "beds") as? Int)
                 stars += 1
                 object.setValue(stars, forKey: "stars")
                 object.setValue(20 + stars, forKey: "number")
@@ -118,6 +119,7 @@ import Testing
             found.count == 3 + 2 + 599
                 && found.map { $0.value(forKey: "beds") as? Int }.filter { $0 == 2 }.count == found.count - 1)
         #expect(found.count { $0.entity.name == "Suite" } == 599)
+        #expect(beds == [2], "The handler reads defaults.")
         withExtendedLifetime(reader) { #expect(found.count { $0.value(forKey: "photo") as? Data == photo } == 2) }
         #expect(stack.context.registeredObjects.isEmpty && !stack.context.hasChanges)
     }

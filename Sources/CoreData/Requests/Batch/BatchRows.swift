@@ -51,12 +51,16 @@ final class BatchRows {
         let chunk = RowChunk(layout: info.layout, capacity: RowChunk.maximumCount)
         while chunk.count < RowChunk.maximumCount {
             let object = info.classBinding.make(description)
+            // A handler reads them, unless they could not be told from what it gives then.
+            if !tellsGiven { object.setDefaults() }
             guard try fill(object) else {
                 isDone = true
                 break
             }
-            if tellsGiven { given.append(givenSlots(of: object, like: given.last)) }
-            object.setDefaults()
+            if tellsGiven {
+                given.append(givenSlots(of: object, like: given.last))
+                object.setDefaults()
+            }
             object.pack(into: chunk, key: 0, version: 1)
         }
         return chunk.count > 0 ? NewRows(chunk, given: tellsGiven ? given : nil) : nil
