@@ -177,7 +177,7 @@ struct ChildSave {
                 }
             }
         }
-        if !newMembers.isEmpty { try parent.throwReadError() }
+        if !newMembers.isEmpty { try parent.faulting.throwReadError() }
     }
 
     /// Whether an object's twin is a member of a to-many in the parent.
@@ -299,7 +299,7 @@ struct ChildSave {
 
     /// Makes the pushed values the child's snapshots.
     private func acceptChanges() {
-        if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
+        if !updated.isEmpty || !deleted.isEmpty { context.faulting.rowTime += 1 }
         context.hasEarlyKeys = false
         for object in inserted { object._state.set(.persistent) }
         context.requiredIdentityMap.register(inserted)

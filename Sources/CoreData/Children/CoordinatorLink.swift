@@ -28,7 +28,7 @@ final class CoordinatorLink: ContextLink, Sendable {
 
     func readUnsaved(_ key: ObjectKey, _ context: NSManagedObjectContext) throws -> NSManagedObject? {
         let now = context.currentKey(key)
-        return now.number > 0 && now.store != 0 ? try context.read(now) : nil
+        return now.number > 0 && now.store != 0 ? try context.faulting.read(now) : nil
     }
 
     func home(of object: NSManagedObject, among order: FetchOrder, _ context: NSManagedObjectContext) -> UInt16? { nil }
@@ -66,7 +66,7 @@ final class CoordinatorLink: ContextLink, Sendable {
     func keepsKey(_ former: ObjectKey, _ context: NSManagedObjectContext) -> Bool { false }
 
     func knows(_ key: ObjectKey, _ context: NSManagedObjectContext) -> Bool {
-        do { return try context.read(key) != nil } catch { return true }
+        do { return try context.faulting.read(key) != nil } catch { return true }
     }
 
     // MARK: Saving
@@ -80,7 +80,7 @@ final class CoordinatorLink: ContextLink, Sendable {
     }
 
     func prepareDeletion(of object: NSManagedObject, _ context: NSManagedObjectContext) {
-        if object._state.pointee.toMany != nil { context.unseen { object.dropMembersOlderThanRow() } }
+        if object._state.pointee.toMany != nil { context.faulting.unseen { object.dropMembersOlderThanRow() } }
     }
 
     func comparedVersion(of object: NSManagedObject, _ context: NSManagedObjectContext) -> Int32 {

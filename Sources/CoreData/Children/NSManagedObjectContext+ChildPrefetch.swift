@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
             [PrefetchStep(relationship: description)], known.map(\.object))
         var members: [(object: NSManagedObject, owner: Int64)] = []
         for owner in known { members += owner.object.members(at: index).map { (object: $0, owner: owner.name) } }
-        try throwReadError()
+        try faulting.throwReadError()
         var batches = try pack(members)
         for (store, owners) in others {
             batches += try stored(relationship, owners, in: store, areAll: areAll && known.isEmpty && others.count == 1)
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
             let owners = names.isEmpty ? batch.owners : batch.owners.map { names[$0] ?? $0 }
             if batch.rows.chunks.contains(where: { holdsOtherwise($0, store: store) }) {
                 batches += try pack(
-                    zip(materialize([batch.rows], store: store), owners).map { (object: $0, owner: $1) })
+                    zip(faulting.materialize([batch.rows], store: store), owners).map { (object: $0, owner: $1) })
             } else {
                 batches.append(MemberBatch(rows: batch.rows, owners: owners))
             }

@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
     final func batches(of relationship: RelationshipIndex, owner: ObjectKey) throws -> [RowBatch] {
         if let index = runtime.schema[relationship].toManyIndex, let owner = knowing(owner) {
             let members = owner.members(at: index)
-            try throwReadError()
+            try faulting.throwReadError()
             return try pack(members)
         }
         guard let rows = try storedRows(of: owner.store) else { return [] }
@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
     /// Returns a batch from below, packed anew if registered objects have other values.
     final func asHeld(_ batch: RowBatch, store: UInt16) throws -> [RowBatch] {
         guard batch.chunks.contains(where: { holdsOtherwise($0, store: store) }) else { return [batch] }
-        return try pack(materialize([batch], store: store))
+        return try pack(faulting.materialize([batch], store: store))
     }
 
     /// Whether a row of the chunk has a registered object with other values.
@@ -131,7 +131,7 @@ extension NSManagedObjectContext {
         for (table, keys) in tables {
             do {
                 try storedRows(of: table.store)?.rows(for: keys.map(\.number), in: table.root, .latest) { batch in
-                    materialize(batch, store: table.store, asFaults: true, into: &read)
+                    faulting.materialize(batch, store: table.store, asFaults: true, into: &read)
                     return .more
                 }
             } catch { throw CocoaError.reading(error) }

@@ -19,7 +19,7 @@ struct ObjectPacker {
         if state.isFault, state.pointee.row == nil { object.fire() }
         guard !state.has([.deleted, .gone]) else { return false }
         if state.isFault, state.pointee.row == nil {
-            try context.throwReadError()
+            try context.faulting.throwReadError()
             return false
         }
         let shape = Int(state.pointee.entity) << 1 | (state.pointee.number < 0 ? 1 : 0)

@@ -30,9 +30,9 @@ extension ParentLink {
             guard now.number <= 0 else { return }
             batches = try parent.batches(for: [now.number], in: context.runtime.schema[now.entity].root, from: 0)
         }
-        if now.number > 0 { return now.store == 0 ? nil : try context.read(now) }
+        if now.number > 0 { return now.store == 0 ? nil : try context.faulting.read(now) }
         var found: ContiguousArray<NSManagedObject> = []
-        for batch in batches { context.materialize(batch, store: 0, asFaults: false, into: &found) }
+        for batch in batches { context.faulting.materialize(batch, store: 0, asFaults: false, into: &found) }
         return found.first
     }
 
@@ -56,8 +56,8 @@ extension ParentLink {
     /// The value of the parent's object; one that cannot be read there either is for the child to report.
     func externalData(of object: NSManagedObject, at slot: Int, _ context: NSManagedObjectContext) -> Data? {
         withParent(of: context) { parent in
-            let former = parent.readError
-            defer { parent.readError = former }
+            let former = parent.faulting.readError
+            defer { parent.faulting.readError = former }
             return parent.object(for: parent.currentKey(object._state.key)).data(at: slot)
         }
     }

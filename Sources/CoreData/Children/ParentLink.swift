@@ -129,7 +129,7 @@ final class ParentLink: ContextLink {
     // MARK: Saving
 
     func save(_ context: NSManagedObjectContext) throws {
-        guard context.hasWork || context.readError != nil else { return try context.saveNow() }
+        guard context.hasWork || context.faulting.readError != nil else { return try context.saveNow() }
         try withParent(of: context) { _ in try context.saveNow() }
     }
 

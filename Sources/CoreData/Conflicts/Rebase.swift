@@ -37,7 +37,7 @@ struct Rebase {
         if state.isFault { object.fire() }
         guard fresh.chunk.layout.slotCount == info.layout.slotCount else { return }
         let read = object.lastRead
-        context.rowTime += 1
+        context.faulting.rowTime += 1
         var moves: [TargetMove] = []
         var attributes: [(slot: Int, side: Side)] = []
         for (slot, property) in info.entity.slots.enumerated()

@@ -18,7 +18,7 @@ final class SaveMemory {
         self.context = context
         tracker = context.tracker
         checked = context.checkedObjects
-        rowTime = context.rowTime
+        rowTime = context.faulting.rowTime
         for object in tracker.dirty { remember(object) }
         for object in tracker.event { remember(object) }
         for object in checked { remember(object) }
@@ -59,7 +59,7 @@ final class SaveMemory {
         context.tracker = tracker
         context.checkedObjects = checked
         for memento in mementos.values { memento.restore() }
-        context.rowTime = rowTime
+        context.faulting.rowTime = rowTime
         context.failedMerges += 1
     }
 }

@@ -27,7 +27,7 @@ extension SaveOperation {
         let memory = SaveMemory(context)
         context.saveMemory = memory
         // Higher than any row time of a failed merge, so that rows read during one never count as current later.
-        context.rowTime += (1 + context.failedMerges) << 32
+        context.faulting.rowTime += (1 + context.failedMerges) << 32
         defer { context.saveMemory = nil }
         do {
             let batches = try context.readingLatest {
@@ -48,7 +48,7 @@ extension SaveOperation {
         var reasons = report(refusal).reasons
         for _ in 0..<SaveOperation.rounds {
             try resolve(refusal, policy)
-            try context.throwReadError()
+            try context.faulting.throwReadError()
             try joinChanges()
             let batches = try packAgain(memory)
             guard let next = try commit(batches) else {

@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
     public final func rollback() {
         checkQueue()
         undoManager?.removeAllActions(withTarget: self)
-        readError = nil
+        faulting.readError = nil
         checkedObjects = []
         expectations = []
         closeSets()
@@ -37,13 +37,10 @@ extension NSManagedObjectContext {
         checkQueue()
         advanceGeneration()
         undoManager?.removeAllActions(withTarget: self)
-        readError = nil
+        faulting.reset()
         checkedObjects = []
         expectations = []
-        waitingRows = []
-        openSiblings = []
         closeSets()
-        faultWatch?.forgetPaths()
         lastEvent = nil
         let all = allObjects
         tracker.clear()

@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
             misuse("delete(_:) was given an object of another context; use object(with: objectID) here.")
         }
         guard !state.has([.deleted, .gone]) else { return }
-        seen { object.prepareForDeletion() }
+        faulting.seen { object.prepareForDeletion() }
         remove(object)
     }
 
@@ -113,7 +113,7 @@ extension NSManagedObjectContext {
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue()
         let object = object(for: key(of: objectID))
-        joinOthers(object)
+        faulting.joinOthers(object)
         return object
     }
 
@@ -123,19 +123,20 @@ extension NSManagedObjectContext {
     /// - Throws: 133000 when there is no such row, or the ID comes from another coordinator.
     public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue()
-        try throwReadError()
+        try faulting.throwReadError()
         guard isOwn(objectID) else { throw CocoaError.foreignID(objectID) }
         let key = objectID.key
         if let found = registered(key) {
             guard !found._state.has(.deleted) else { throw CocoaError.missingObject(objectID) }
             if found._state.isFault,
-                found._state.pointee.row != nil || cachedObject(for: found._state.key) == nil && readTogether(found)
+                found._state.pointee.row != nil
+                    || faulting.cachedObject(for: found._state.key) == nil && faulting.readTogether(found)
             {
                 found.fire()
             }
             if !found._state.isFault { return found }
         }
-        guard let found = try read(key) else { throw CocoaError.missingObject(objectID) }
+        guard let found = try faulting.read(key) else { throw CocoaError.missingObject(objectID) }
         return found
     }
 

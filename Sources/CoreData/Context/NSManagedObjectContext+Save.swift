@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
     final var hasWork: Bool { hasChanges || !expectations.isEmpty }
 
     final func saveNow() throws {
-        try throwReadError()
+        try faulting.throwReadError()
         // From here on delete rules that wait for the save are applied too.
         isSaving = true
         var news = SaveNews()
@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
             news.tell()
         }
         processPendingChanges()
-        try throwReadError()
+        try faulting.throwReadError()
         guard hasWork else {
             return try link.saveMetadata(of: self)
         }

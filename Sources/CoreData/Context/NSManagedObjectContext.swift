@@ -35,8 +35,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// The identity map; nil until there is a coordinator, as the model below.
     private(set) final var identityMap: IdentityMap?
     private(set) final var boundRuntime: ModelRuntime?
-    /// The first error of a read inside a getter, until a call can throw it.
-    final var readError: (any Error)?
+    /// Makes objects of rows, and reads the rows of faults.
+    final let faulting = Faulting()
     /// The event posted last, whose sets a save that follows it can use.
     final var lastEvent: ContextEvent?
     final var eventsSinceSave = 0
@@ -69,10 +69,6 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var openChanges: [OpenChange] = []
     /// Live ordered sets through which the open event was written (`openSet(of:_:)`).
     final var openSets: ContiguousArray<MutableOrderedMembers> = []
-    /// Increases whenever rows that objects hold may have become old: at saves, merges and refreshes.
-    final var rowTime = 0
-    /// Whether rows are being read that the program does not see: for a delete rule, a write or a save.
-    @exclusivity(unchecked) final var readsUnseen = false
     /// The stores chosen for new objects; nil until one is.
     final var assignments: StoreAssignments?
     final var checkpointObserver: (any NSObjectProtocol)?
@@ -129,20 +125,14 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// or targets of one to-one of rows that were read together, or, for single faults, if they came before any of them
     /// was read: by `object(with:)`, by a merge or by a refresh. They stay faults, but firing them costs nothing any
     /// more.
-    open var readsFaultsTogether = true
-    /// Rows that were read with a fault and have no object yet.
-    final var waitingRows: [WaitingRows] = []
-    /// Faults that came one by one, in a group for each tree of entities and store.
-    final var openSiblings: [OpenSiblings] = []
+    open var readsFaultsTogether: Bool {
+        get { faulting.readsTogether }
+        set { faulting.readsTogether = newValue }
+    }
     /// The fetched results controllers; nil until one has fetched.
     final var followers: FetchedFollowers?
     /// Records what the running save does with inserted objects; nil unless the program asks for it.
     final var saveReport: SaveReport?
-    /// Reports unexpected faults; nil until the program asks for it.
-    final var faultWatch: FaultWatch?
-    final var isTellingOfFault = false
-    /// Whether every fault is reported, so that it matters how objects are reached. Read for each to-many.
-    @exclusivity(unchecked) final var isTracing = false
     /// The progress of the running asynchronous fetch. Read for each batch of a fetch.
     @exclusivity(unchecked) final var fetchProgress: FetchProgress?
     /// Whether a fault whose row is gone reads as deleted. Called once for each; answers
@@ -177,6 +167,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                     + "privateQueueConcurrencyType with perform, or mainQueueConcurrencyType on the main queue.")
         }
         super.init()
+        faulting.begin(in: self)
         coredata_enter_context(listPlace, UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()))
         tracker.keepsLog = ContextNotice.didChange.name.ifAwaited != nil
         if SQLLog.level > 0 { logRepeatedFaults() }

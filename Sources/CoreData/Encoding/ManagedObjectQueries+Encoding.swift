@@ -55,7 +55,7 @@ private func rows(
     try context.fulfill(objects)
     if !plan.prefetch.isEmpty { try Prefetch(context: context, isEverything: false).run(plan.prefetch, objects) }
     let rows = try EncodingReader.rows(objects, plan)
-    try context.throwReadError()
+    try context.faulting.throwReadError()
     return rows
 }
 

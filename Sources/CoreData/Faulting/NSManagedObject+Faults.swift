@@ -14,7 +14,7 @@ extension NSManagedObject {
             if _state.pointee.slow & SlowReason.standsIn != 0 { standIn(at: slot) }
             return
         }
-        context.fire(self, reading: slot)
+        context.faulting.fire(self, reading: slot)
     }
 
     /// Whether a to-one's target, or this object itself, still is a fault. Reads nothing.

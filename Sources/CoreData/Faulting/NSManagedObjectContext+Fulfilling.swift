@@ -12,13 +12,19 @@ extension NSManagedObjectContext {
     ///   `shouldDeleteInaccessibleFaults` is false.
     public final func fulfill(_ objects: some Sequence<NSManagedObject>) throws {
         checkQueue()
+        try faulting.fulfill(objects)
+    }
+}
+
+extension Faulting {
+    func fulfill(_ objects: some Sequence<NSManagedObject>) throws {
         try throwReadError()
         var groups: [FaultGroup: ContiguousArray<NSManagedObject>] = [:]
         for object in objects where object._state.isFault {
             let state = object._state
             if state.pointee.row != nil {
                 object.fire()
-            } else if state.identityMap === requiredIdentityMap, !state.has(.gone) {
+            } else if state.identityMap === context.requiredIdentityMap, !state.has(.gone) {
                 groups[FaultGroup(store: state.pointee.store, root: state.info.entity.root), default: []].append(object)
             }
         }
@@ -33,9 +39,9 @@ extension NSManagedObjectContext {
     }
 
     private func fulfill(_ faults: ContiguousArray<NSManagedObject>, _ group: FaultGroup) throws {
-        guard let store = try storedRows(of: group.store) else { return }
+        guard let store = try context.storedRows(of: group.store) else { return }
         let numbers = Set(faults.map { $0._state.pointee.number }).sorted()
-        let cache = rowCache
+        let cache = context.rowCache
         let ticket = cache?.ticket ?? 0
         do {
             try store.rows(for: numbers, in: group.root, .latest) { batch in

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
         checkQueue()
         let state = object._state
         guard state.identityMap === requiredIdentityMap, state.has(.persistent), !state.has(.gone) else { return }
-        rowTime += 1
+        faulting.rowTime += 1
         closeSets()
         if mergeChanges, state.has(.dirty) {
             renewBelowChanges([object])
@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
             defer {
                 object.forgetInOwners()
                 object._state.detachRow()
-                joinOthers(object)
+                faulting.joinOthers(object)
             }
             return object.lastRead
         }
@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
         }
         object.forgetInOwners()
         state.detachRow()
-        joinOthers(object)
+        faulting.joinOthers(object)
         if wasDirty { keepChangesOfOthers(object, lost) }
         if state.info.transientDefaults != nil { state.leaveTransientDefaults() }
         if !wasFault { object.didTurnIntoFault() }
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
                 refresh(object, mergeChanges: false)
             }
         }
-        rowTime += 1
+        faulting.rowTime += 1
         identityMap?.forgetVersions()
         renewBelowChanges(changed)
         processChanges()
@@ -126,7 +126,7 @@ extension NSManagedObjectContext {
         guard !state.has([.deleted, .gone]), let read = object.lastRead else { return }
         guard !read.agrees(with: fresh) else { return state.clear([.unasked, .unseen]) }
         let fault = state.pointee.slow & SlowReason.anyFault
-        rowTime += 1
+        faulting.rowTime += 1
         if !state.has(.dirty) { state.dropStoredRelationships() }
         object.forgetInOwners()
         state.attach(fresh.chunk, row: fresh.row)

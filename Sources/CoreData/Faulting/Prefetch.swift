@@ -23,7 +23,7 @@ struct Prefetch {
     /// - Parameter isNested: whether the sources may be materialized again and then need the returned level.
     private func fill(_ steps: [PrefetchStep], _ sources: Objects, isNested: Bool) throws -> PrefetchedLevel? {
         guard !steps.isEmpty, !sources.isEmpty else { return nil }
-        let level = PrefetchedLevel(readAt: context.rowTime)
+        let level = PrefetchedLevel(readAt: context.faulting.rowTime)
         for step in steps {
             switch step.relationship.place {
             case .toMany(let index):
@@ -46,18 +46,18 @@ struct Prefetch {
         for source in sources where source._state.has(.persistent) && !source._state.has(.gone) {
             let members = source.makeToManyState(index)
             let store = source._state.pointee.store
-            members.dropOldRows(context.rowTime, store: store)
+            members.dropOldRows(context.faulting.rowTime, store: store)
             guard members.isFault else { continue }
             members.mayPrecedeRow = source._state.pointee.row == nil
             unread[store, default: [:]][source._state.pointee.number] = members
         }
-        let time = context.rowTime
+        let time = context.faulting.rowTime
         for (store, owners) in unread {
             let numbers = owners.keys.sorted()
             let slices = try read(step.relationship, of: numbers, in: store, isEverything && !isNested)
             for (number, slices) in zip(numbers, slices) {
                 guard let members = owners[number], members.isFault else { continue }
-                members.setStored(store == 0 ? .keys(context.unsavedKeys(slices)) : .slices(slices))
+                members.setStored(store == 0 ? .keys(context.faulting.unsavedKeys(slices)) : .slices(slices))
                 members.readAt = time
             }
         }
@@ -137,7 +137,7 @@ private struct TargetSearch {
     init(context: NSManagedObjectContext, slot: Int) {
         self.context = context
         self.slot = slot
-        rows = TargetRows(readAt: context.rowTime)
+        rows = TargetRows(readAt: context.faulting.rowTime)
     }
 
     private func name(_ key: ObjectKey) -> TargetRows.Name { .init(store: key.store, number: key.number) }
@@ -179,7 +179,7 @@ private struct TargetSearch {
             let ticket = cache?.ticket ?? 0
             try stored.rows(for: names.map(\.number).sorted(), in: root, .latest) { batch in
                 cache?.add(batch, store: store, since: ticket)
-                context.materialize(batch, store: store, asFaults: true, into: &objects)
+                context.faulting.materialize(batch, store: store, asFaults: true, into: &objects)
                 return .more
             }
             for object in objects {
@@ -215,16 +215,16 @@ extension NSManagedObject {
     }
 }
 
-extension NSManagedObjectContext {
+extension Faulting {
     /// The keys of members whose owner only the parent has: it is in no store, but they may be.
-    fileprivate final func unsavedKeys(_ slices: MemberSlices) -> ContiguousArray<ObjectKey> {
+    fileprivate func unsavedKeys(_ slices: MemberSlices) -> ContiguousArray<ObjectKey> {
         ContiguousArray(materialize(slices, store: 0).map(\._state.key))
     }
 
     /// Gives prefetched levels to objects that were materialized again. Members that they have read themselves stay.
     ///
     /// - Parameter row: the row that was prefetched for an object at an index; the object may have a newer one.
-    final func hand(
+    func hand(
         _ levels: [PrefetchedLevel], to objects: ContiguousArray<NSManagedObject>,
         read row: (Int) -> UnsafeMutablePointer<UInt64>
     ) {

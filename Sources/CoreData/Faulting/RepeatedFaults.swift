@@ -32,10 +32,10 @@ extension NSManagedObjectContext {
     /// While it is set, the context follows how objects are reached, as for `refusesFaults`. The launch argument
     /// `-com.apple.CoreData.SQLDebug 1` makes every context write these reports to the log.
     public final var repeatedFaultHandler: ((RepeatedFaults) -> Void)? {
-        get { faultWatch?.repeatHandler }
+        get { faulting.watch?.repeatHandler }
         set {
-            requiredFaultWatch.repeatHandler = newValue
-            lookWhetherTracing()
+            faulting.requiredWatch.repeatHandler = newValue
+            faulting.lookWhetherTracing()
         }
     }
 

@@ -96,7 +96,8 @@ final class FetchStream {
                     sources[place].cursor = nil
                     return false
                 }
-                let objects = context.materialize([batch], store: sources[place].store, asFaults: order.asFaults)
+                let objects = context.faulting.materialize(
+                    [batch], store: sources[place].store, asFaults: order.asFaults)
                 if order.renews { context.renew(batch, store: sources[place].store) }
                 sources[place].objects = objects[...]
             } catch { throw CocoaError.reading(error) }

@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     }
 
     private func stream<T>(_ request: NSFetchRequest<T>) throws -> FetchStream {
-        try throwReadError()
+        try faulting.throwReadError()
         guard request.resultType == .managedObjectResultType else {
             throw CocoaError.unsupported("a sequence of NSFetchRequest.resultType \(request.resultType.rawValue)")
         }

@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
     /// - Throws: an error of the Cocoa domain; also that of an earlier read in a getter.
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         checkQueue()
-        try throwReadError()
+        try faulting.throwReadError()
         if coredata_is_observed() { return try observed(request) { try found(request) } }
         return try found(request)
     }
@@ -28,7 +28,11 @@ extension NSManagedObjectContext {
             if !order.prefetch.isEmpty {
                 try Prefetch(context: self, isEverything: order.plan.isEverything).run(order.prefetch, objects)
             }
-            if request.refusesFaults { watch(objects) } else if isTracing { trace(objects) }
+            if request.refusesFaults {
+                faulting.expectNoFaults(of: objects)
+            } else if faulting.isTracing {
+                faulting.trace(objects)
+            }
             return try cast(objects, request)
         case .managedObjectIDResultType:
             return try cast(fetchObjects(try order(request)).map(\.objectID), request)
@@ -58,7 +62,7 @@ extension NSManagedObjectContext {
 
     private func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
-        try throwReadError()
+        try faulting.throwReadError()
         if coredata_is_observed() { return try observedCount(request) { try countNow(request) } }
         return try countNow(request)
     }
@@ -126,7 +130,7 @@ extension NSManagedObjectContext {
             try store.rows.fetch(plan, .latest) { batch in
                 if plan.includesValues {
                     cache?.add(batch, store: store.number, since: ticket)
-                    materialize(batch, store: store.number, asFaults: asFaults, into: &objects)
+                    faulting.materialize(batch, store: store.number, asFaults: asFaults, into: &objects)
                     if renewing { renew(batch, store: store.number) }
                 } else {
                     for key in batch.keys(inStore: store.number) { objects.append(object(for: key)) }
@@ -135,7 +139,7 @@ extension NSManagedObjectContext {
                 return .more
             }
         } catch { throw CocoaError.reading(error) }
-        if !plan.includesValues { join(objects, page) }
+        if !plan.includesValues { faulting.join(objects, page) }
         return Array(objects)
     }
 

@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
     private func pin(to state: QueryGeneration?) {
         guard generation !== state else { return }
         generation = state
-        rowTime += 1
+        faulting.rowTime += 1
     }
 
     /// Makes a pinned context take a new state at its next read, after a save, a merge or a reset.

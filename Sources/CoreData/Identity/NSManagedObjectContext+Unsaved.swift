@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
             guard state.isFault else { continue }
             if state.pointee.row == nil { state.attach(chunk, row: row) }
             state.pointee.slow |= SlowReason.fault
-            if !asFaults { fire(object) }
+            if !asFaults { faulting.fire(object) }
         }
     }
 }

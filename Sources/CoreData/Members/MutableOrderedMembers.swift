@@ -62,7 +62,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     /// Prepares the set for another caller. If rows may have been read again since, the list is renewed.
     func handOut() {
-        if context?.rowTime != rowTime { known = nil }
+        if context?.faulting.rowTime != rowTime { known = nil }
         follow()
         wasUsed = false
     }
@@ -82,7 +82,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         isCopying = false
         known = owner.makeToManyState(index)
         stamp = known?.stamp ?? 0
-        rowTime = context?.rowTime ?? 0
+        rowTime = context?.faulting.rowTime ?? 0
     }
 
     private func put(_ member: NSManagedObject, at place: Int) {

@@ -44,12 +44,13 @@ extension NSManagedObject {
         _ number: Int64, _ slot: Int, in context: NSManagedObjectContext
     ) -> NSManagedObject? {
         let store = _state.pointee.store
-        guard let rows = prefetchedTargets?.rows(slot, at: context.rowTime),
+        guard let rows = prefetchedTargets?.rows(slot, at: context.faulting.rowTime),
             let place = rows.rows[TargetRows.Name(store: store, number: number)]
         else { return nil }
         var objects: ContiguousArray<NSManagedObject> = []
-        context.materialize(place.chunk, place.row..<place.row + 1, store: store, asFaults: true, into: &objects)
-        context.hand(rows.beyond, to: objects) { _ in place.chunk.row(place.row) }
+        context.faulting.materialize(
+            place.chunk, place.row..<place.row + 1, store: store, asFaults: true, into: &objects)
+        context.faulting.hand(rows.beyond, to: objects) { _ in place.chunk.row(place.row) }
         return objects.first
     }
 
@@ -61,7 +62,7 @@ extension NSManagedObject {
         guard let row = state.pointee.row else { return false }
         guard row.isPresent(slot) else { return true }
         if let held = cachedBesideRow(slot) as? NSManagedObject { return !held.lacksRow }
-        guard let time = state.identityMap?.context?.rowTime else { return false }
+        guard let time = state.identityMap?.context?.faulting.rowTime else { return false }
         let name = TargetRows.Name(store: state.pointee.store, number: Int64(bitPattern: row[slot]))
         return prefetchedTargets?.rows(slot, at: time)?.rows[name] != nil
     }

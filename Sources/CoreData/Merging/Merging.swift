@@ -18,7 +18,7 @@ struct Merging {
     func run() {
         // Permanent keys that saves have assigned are accepted first.
         context.link.holding(context) {}
-        context.rowTime += 1
+        context.faulting.rowTime += 1
         for key in payload.inserted + payload.updated + payload.deleted { context.identityMap?.forgetVersion(key) }
         let changed = payload.updated + payload.inserted.filter { context.registered($0) != nil }
         let inserted = registerRows()
@@ -41,7 +41,7 @@ struct Merging {
     private func registerRows() -> ContiguousArray<NSManagedObject> {
         let faults = ContiguousArray(
             payload.inserted.compactMap { context.registered($0) == nil ? context.object(for: $0) : nil })
-        for fault in faults { context.joinOthers(fault) }
+        for fault in faults { context.faulting.joinOthers(fault) }
         return faults
     }
 
@@ -130,7 +130,15 @@ struct Merging {
         object.forgetInOwners()
         object._state.dropStoredRelationships()
         object._state.detachRow()
-        context.joinOthers(object)
+        context.faulting.joinOthers(object)
         if !wasFault { object.didTurnIntoFault() }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Drops cached rows that were changed elsewhere.
+    final func forgetRows(of payload: ChangePayload) {
+        if payload.invalidatesAll { return rowCache.removeAll() }
+        rowCache.forget(payload.inserted + payload.updated + payload.deleted)
     }
 }

@@ -48,9 +48,8 @@ extension NSManagedObject {
             if let present = presentData(context, slot, insteadOf: name) {
                 return present
             }
-            if context.readError == nil {
-                context.readError = CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error)
-            }
+            context.faulting.keep(
+                CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error))
             return nil
         }
     }

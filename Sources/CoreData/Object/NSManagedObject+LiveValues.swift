@@ -56,9 +56,8 @@ extension NSManagedObject {
         do {
             return try live.value(transformation)
         } catch {
-            if let context = _state.identityMap?.context, context.readError == nil {
-                context.readError = CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error)
-            }
+            _state.identityMap?.context?.faulting.keep(
+                CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error))
             return nil
         }
     }

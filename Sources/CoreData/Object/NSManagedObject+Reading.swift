@@ -155,6 +155,6 @@ extension NSManagedObject {
             return
         }
         guard _state.isFault, let context = managedObjectContext else { return }
-        context.fire(self)
+        context.faulting.fire(self)
     }
 }

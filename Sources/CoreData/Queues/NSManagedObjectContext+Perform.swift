@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
     /// `fetch`, `count`. `rollback()` and `reset()` forget it.
     public final var pendingReadError: (any Error)? {
         checkQueue()
-        return readError.map(CocoaError.cancelledOr)
+        return faulting.readError.map(CocoaError.cancelledOr)
     }
 
     /// Runs a block and throws the error of a getter's read before the block's own: if getters could throw, it would
@@ -77,10 +77,10 @@ extension NSManagedObjectContext {
     private nonisolated final func throwingReadErrors<T>(_ block: () throws -> T) throws -> T {
         let result: T
         do { result = try block() } catch {
-            try throwReadError()
+            try faulting.throwReadError()
             throw error
         }
-        try throwReadError()
+        try faulting.throwReadError()
         return result
     }
 

@@ -58,9 +58,9 @@ struct DeletePropagation {
                 if object._state.has(.inaccessible) {
                     context.writing(as: .deleteRule) { object.leavePendingPairs() }
                 } else {
-                    context.unseen { object.applyDeleteRules() }
+                    context.faulting.unseen { object.applyDeleteRules() }
                 }
-                if context.readError != nil {
+                if context.faulting.readError != nil {
                     // What could not be read may be incomplete: the rules are applied again once the error was thrown.
                     object._state.clear(.propagated)
                     return unread.append(object)

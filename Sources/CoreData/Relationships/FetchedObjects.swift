@@ -40,16 +40,16 @@ extension NSManagedObject {
     final func fetchedObjects(at index: Int) -> [NSManagedObject] {
         guard let context = managedObjectContext else { return [] }
         if let known = fetchedState(index)?.objects(in: context) { return known }
-        let former = context.readError
-        context.readError = nil
-        defer { if let former { context.readError = former } }
+        let former = context.faulting.readError
+        context.faulting.readError = nil
+        defer { if let former { context.faulting.readError = former } }
         do {
             let found = try context.fetch(fetchRequest(at: index))
             keep(FetchedObjects(found), at: index)
             return found
         } catch {
             let name = _state.info.entity.fetchedProperties[index].name
-            context.readError = CocoaError.unread(objectID, key: name, cause: error)
+            context.faulting.readError = CocoaError.unread(objectID, key: name, cause: error)
             return []
         }
     }

@@ -24,7 +24,7 @@ extension NSManagedObject {
     final func target(at slot: Int) -> NSManagedObject? {
         guard let target = presentTarget(at: slot) else { return nil }
         if _state.has([.watched, .traced]) || target.lacksRow {
-            _state.identityMap?.context?.noteReach(target, from: self, by: relationship(at: slot))
+            _state.identityMap?.context?.faulting.noteReach(target, from: self, by: relationship(at: slot))
         }
         return target
     }
@@ -70,7 +70,7 @@ extension NSManagedObject {
         guard let context = _state.identityMap?.context else { return nil }
         if let target = prefetchedTarget(number, slot, in: context) { return target }
         let key = ObjectKey(number: number, entity: EntityIndex(rawValue: entity), store: _state.pointee.store)
-        if number > 0, key.store != 0 { return context.newTarget(key, of: self, slot) }
+        if number > 0, key.store != 0 { return context.faulting.newTarget(key, of: self, slot) }
         return context.object(for: context.currentKey(key, of: self, slot))
     }
 
@@ -193,7 +193,7 @@ extension NSManagedObject {
     /// The present members for a write: rows that are read for it do not count as read by the program.
     final func membersToWrite(at index: Int) -> [NSManagedObject] {
         guard let context = _state.identityMap?.context else { return members(at: index) }
-        return context.unseen { members(at: index) }
+        return context.faulting.unseen { members(at: index) }
     }
 
     /// The present members for the program: they are read together with the row of a fault.
@@ -207,18 +207,18 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         guard let context = readMembers(members, index) else { return [] }
         let found: [NSManagedObject]
-        let readsUnseen = context.readsUnseen
+        let readsUnseen = context.faulting.readsUnseen
         // Rows count as read by the program once it has read them.
-        if readsUnseen { context.readsUnseen = members.isUnseen } else { members.isUnseen = false }
-        defer { context.readsUnseen = readsUnseen }
+        if readsUnseen { context.faulting.readsUnseen = members.isUnseen } else { members.isUnseen = false }
+        defer { context.faulting.readsUnseen = readsUnseen }
         switch members.base {
         case .fault: return []
-        case .rows(let batches): found = context.materialize(batches, store: _state.pointee.store)
-        case .slices(let slices): found = context.materialize(slices, store: _state.pointee.store)
-        case .keys(let keys): found = context.objects(for: keys)
+        case .rows(let batches): found = context.faulting.materialize(batches, store: _state.pointee.store)
+        case .slices(let slices): found = context.faulting.materialize(slices, store: _state.pointee.store)
+        case .keys(let keys): found = context.faulting.objects(for: keys)
         }
-        if _state.has(.watched) || context.isTracing {
-            for member in found { context.noteReach(member, from: self, by: relationship(toMany: index)) }
+        if _state.has(.watched) || context.faulting.isTracing {
+            for member in found { context.faulting.noteReach(member, from: self, by: relationship(toMany: index)) }
         }
         return found
     }
@@ -233,12 +233,12 @@ extension NSManagedObject {
         guard _state.has(.persistent), object._state.has(.persistent), let context = _state.identityMap?.context else {
             return false
         }
-        members.dropOldRows(context.rowTime, store: _state.pointee.store)
+        members.dropOldRows(context.faulting.rowTime, store: _state.pointee.store)
         if members.isFault, let isOwner = object.hasOwner(self, byInverseOf: index, context) { return isOwner }
         if members.isFault, members.mayAskForPair(), let isStored = context.isStored(object, in: self, toMany: index) {
             return isStored
         }
-        if members.isFault { context.fire(self, toMany: index, members) }
+        if members.isFault { context.faulting.fire(self, toMany: index, members) }
         context.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         return members.held(object._state.key, store: _state.pointee.store)
     }
@@ -250,15 +250,15 @@ extension NSManagedObject {
         guard let inverse = owner.relationship(toMany: index).inverse, !context.link.givesUnsavedRows,
             let theirs = _state.info.schema[inverse].toManyIndex.flatMap(toManyState)
         else { return nil }
-        theirs.dropOldRows(context.rowTime, store: _state.pointee.store)
+        theirs.dropOldRows(context.faulting.rowTime, store: _state.pointee.store)
         return theirs.isFault ? nil : theirs.held(owner._state.key, store: owner._state.pointee.store)
     }
 
     /// Reads the members if they are a fault or their rows may be old. Answers the context, nil if there is none.
     final func readMembers(_ members: ToMany, _ index: Int) -> NSManagedObjectContext? {
         guard let context = _state.identityMap?.context else { return nil }
-        members.dropOldRows(context.rowTime, store: _state.pointee.store)
-        if members.isFault { context.fire(self, toMany: index, members) }
+        members.dropOldRows(context.faulting.rowTime, store: _state.pointee.store)
+        if members.isFault { context.faulting.fire(self, toMany: index, members) }
         return context
     }
 

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         else {
             return nil
         }
-        noteFault(of: owner, toMany: index)
+        faulting.noteFault(of: owner, toMany: index)
         return answer
     }
 
@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
         if registered(member)?._state.has([.deleted, .gone]) == true { return false }
         if let index = runtime.schema[relationship].toManyIndex, let owner = knowing(owner) {
             let isMember = owner.isMember(object(for: member), at: index)
-            try throwReadError()
+            try faulting.throwReadError()
             return isMember
         }
         return try storedRows(of: owner.store)?.isMember(member.row, of: relationship, owner: owner.row, .latest)

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
         let former = ruled.map { object in
             defer {
                 object._state.detachRow()
-                joinOthers(object)
+                faulting.joinOthers(object)
             }
             return object.lastRead
         }

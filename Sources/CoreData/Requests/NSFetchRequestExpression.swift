@@ -65,6 +65,6 @@ extension NSManagedObjectContext: RequestFetching {
     }
 
     package final func keep(_ error: any Error) {
-        if readError == nil { readError = error }
+        faulting.keep(error)
     }
 }

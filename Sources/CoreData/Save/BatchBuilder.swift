@@ -212,7 +212,7 @@ extension NSManagedObject {
     /// Reads the row of a fault for the save: an update packed without it would lose the unread values.
     final func fireOrThrow() throws {
         fireUnseen()
-        if _state.isFault { try managedObjectContext?.throwReadError() }
+        if _state.isFault { try managedObjectContext?.faulting.throwReadError() }
     }
 
     /// The key that the running save writes for this object.

@@ -12,7 +12,7 @@ extension SaveOperation {
     /// objects would be inserted twice. The objects of the store that failed stay as they were.
     func acceptCommitted() {
         context.advanceGeneration()
-        context.rowTime += 1
+        context.faulting.rowTime += 1
         var new: ContiguousArray<NSManagedObject> = []
         var changed: ContiguousArray<NSManagedObject> = []
         var gone: ContiguousArray<NSManagedObject> = []

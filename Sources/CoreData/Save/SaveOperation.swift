@@ -187,7 +187,7 @@ struct SaveOperation {
     /// Makes the written rows the objects' snapshots.
     private func acceptChanges(of batches: [StoreBatch]) {
         context.advanceGeneration()
-        if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
+        if !updated.isEmpty || !deleted.isEmpty { context.faulting.rowTime += 1 }
         let isParent = context.childCount.load(ordering: .relaxed) > 0
         if isParent {
             context.noteNewKeys(inserted)

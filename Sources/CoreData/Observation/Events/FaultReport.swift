@@ -112,11 +112,11 @@ public final class FaultReport: Sendable, CustomStringConvertible {
 extension NSManagedObjectContext {
     /// Collects the faults that this context fires, whoever fires them; nil at first. For contexts that are used without `await perform`.
     public final var faultReport: FaultReport? {
-        get { faultWatch?.report }
+        get { faulting.watch?.report }
         set {
-            guard newValue != nil || faultWatch != nil else { return }
-            requiredFaultWatch.report = newValue
-            lookWhetherTracing()
+            guard newValue != nil || faulting.watch != nil else { return }
+            faulting.requiredWatch.report = newValue
+            faulting.lookWhetherTracing()
         }
     }
 

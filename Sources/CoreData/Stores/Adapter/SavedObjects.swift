@@ -26,7 +26,7 @@ struct SavedObjects {
         var updated: [NSManagedObject] = []
         for (row, slots) in pending.former { updated.append(try changed(row, slots)) }
         // A row that is gone is not handed over: a store that writes what it is given would bring it back.
-        updated += try touched.compactMap { try context.read(key($0)) }
+        updated += try touched.compactMap { try context.faulting.read(key($0)) }
         for object in updated { context.tracker.mark(object, .updated) }
         let deleted = pending.deleted.map { object($0.key) }
         for object in deleted { context.tracker.mark(object, .deleted) }

@@ -1,19 +1,19 @@
-// Makes objects of rows, and reads the rows of faults.
+// Makes objects of rows.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
-extension NSManagedObjectContext {
+extension Faulting {
     /// Returns the objects of rows, in order. A registered object keeps its values, a registered fault gets the row.
-    final func materialize(_ batches: [RowBatch], store: UInt16, asFaults: Bool = true) -> [NSManagedObject] {
+    func materialize(_ batches: [RowBatch], store: UInt16, asFaults: Bool = true) -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         objects.reserveCapacity(batches.reduce(0) { $0 + $1.count })
         for batch in batches { materialize(batch, store: store, asFaults: asFaults, into: &objects) }
         return Array(objects)
     }
 
-    final func materialize(
+    func materialize(
         _ batch: RowBatch, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
     ) {
         guard let order = batch.order else {
@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
     }
 
     /// Materializes rows of one chunk: *look up all keys under one lock · make missing objects · register these*.
-    final func materialize(
+    func materialize(
         _ chunk: RowChunk, _ rows: Range<Int>, store: UInt16, asFaults: Bool,
         into objects: inout ContiguousArray<NSManagedObject>
     ) {
@@ -39,10 +39,10 @@ extension NSManagedObjectContext {
         if objects.capacity < needed { objects.reserveCapacity(max(needed, 2 * objects.capacity)) }
         let layout = chunk.layout
         if store == 0 || chunk.row(0).key(layout) < 0 {
-            return materializeUnsaved(chunk, rows, store: store, asFaults: asFaults, into: &objects)
+            return context.materializeUnsaved(chunk, rows, store: store, asFaults: asFaults, into: &objects)
         }
-        let info = runtime.infos[layout.entity.value]
-        let identityMap = requiredIdentityMap
+        let info = context.runtime.infos[layout.entity.value]
+        let identityMap = context.requiredIdentityMap
         var fulfilled: ContiguousArray<NSManagedObject> = []
         let birth = Birth(info, identityMap, chunk, store: store, asFaults: asFaults, unseen: readsUnseen)
         let wakes = !asFaults && birth.wakes
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
 
     /// Makes the object of a row from its chunk's `birth`. The caller calls `expect` before and `retain` afterwards.
     @inline(__always)
-    final func make(_ birth: Birth, _ row: UnsafeMutablePointer<UInt64>) -> NSManagedObject {
+    func make(_ birth: Birth, _ row: UnsafeMutablePointer<UInt64>) -> NSManagedObject {
         let object = birth.makeObject()
         let state = object._state
         // Values that a subclass's initialiser wrote do not count.
@@ -175,12 +175,12 @@ extension NSManagedObjectContext {
     }
 
     /// Returns the object of one row, fulfilled.
-    final func materialize(
+    func materialize(
         _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, store: UInt16
     ) -> NSManagedObject {
         let entity = chunk.layout.entity
-        let info = runtime.infos[entity.value]
-        let identityMap = requiredIdentityMap
+        let info = context.runtime.infos[entity.value]
+        let identityMap = context.requiredIdentityMap
         if let existing = identityMap.object(number: row.key(chunk.layout), entity: entity.rawValue, store: store) {
             if fulfill(existing, chunk, row, asFaults: false), !info.classBinding.sleepsThroughFetch { wake(existing) }
             return existing
@@ -195,7 +195,7 @@ extension NSManagedObjectContext {
     }
 
     /// Attaches a row to a fault and returns whether it is fulfilled. Never changes values of other objects (8.4).
-    final func fulfill(
+    func fulfill(
         _ object: NSManagedObject, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, asFaults: Bool
     ) -> Bool {
         let state = object._state
@@ -215,106 +215,9 @@ extension NSManagedObjectContext {
     }
 
     /// Calls `awakeFromFetch` without tracking changes.
-    final func wake(_ object: NSManagedObject) {
+    func wake(_ object: NSManagedObject) {
         object._state.set(.waking)
-        writing(as: .waking) { object.awakeFromFetch() }
+        context.writing(as: .waking) { object.awakeFromFetch() }
         object._state.clear(.waking)
-    }
-
-    // MARK: Faults
-
-    /// Fulfils a fault from the row that it has, the row cache or the store.
-    final func fire(_ object: NSManagedObject, reading slot: Int? = nil) {
-        let state = object._state
-        if state.pointee.row == nil {
-            // A row in the cache is no read of the store.
-            if state.pointee.number > 0, cachedObject(for: state.key) === object { return }
-            noteFault(of: object)
-            persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
-        }
-        guard state.pointee.row != nil || readTogether(object) else {
-            do {
-                // The read fulfils the object and calls `awakeFromFetch`.
-                if try readStored(state.key) == nil { loseRow(of: object, reading: slot) }
-            } catch {
-                if readError == nil { readError = CocoaError.unread(object, reading: slot, cause: error) }
-            }
-            return
-        }
-        if state.has(.unasked), readsUnseen { state.set(.unseen) }
-        state.pointee.slow &= ~SlowReason.anyFault
-        if !state.info.classBinding.sleepsThroughFetch { wake(object) }
-    }
-
-    /// Returns the object of one row from the row cache or the store, nil if there is no row.
-    final func read(_ key: ObjectKey) throws -> NSManagedObject? {
-        if key.number > 0, let object = cachedObject(for: key) { return object }
-        return try readStored(key)
-    }
-
-    /// Returns the object of one row from the store, past the row cache.
-    private final func readStored(_ key: ObjectKey) throws -> NSManagedObject? {
-        guard key.number > 0, key.store != 0 else { return try link.readUnsaved(key, self) }
-        guard let store = try storedRows(of: key.store) else { return nil }
-        let cache = rowCache
-        let ticket = cache?.ticket ?? 0
-        var found: NSManagedObject?
-        let begun = observedTime
-        defer { if begun != 0 { tellFault(of: key, rows: found == nil ? 0 : 1, since: begun) } }
-        do {
-            try store.rows(for: [key.number], in: runtime.infos[key.entity.value].entity.root, .latest) { batch in
-                cache?.add(batch, store: key.store, since: ticket)
-                found = materialize(batch.first, batch.first.row(0), store: key.store)
-                return .stop
-            }
-        } catch { throw CocoaError.reading(error) }
-        return found
-    }
-
-    /// Reads the members of a to-many.
-    final func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
-        let number = owner._state.pointee.store
-        guard rows(of: number) != nil || number != 0 && !owner._state.has(.gone) else { return }
-        noteFault(of: owner, toMany: index)
-        persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
-        let begun = observedTime
-        defer { if begun != 0 { tellFault(of: owner, toMany: index, members, since: begun) } }
-        do {
-            members.setStored(try read(owner.relationship(toMany: index).index, of: owner._state.key))
-            members.readAt = rowTime
-            members.isUnseen = readsUnseen
-            members.mayPrecedeRow = owner._state.pointee.row == nil
-        } catch {
-            if readError == nil {
-                readError = CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error)
-            }
-        }
-    }
-
-    private func read(_ relationship: RelationshipIndex, of owner: ObjectKey) throws -> ToMany.Base {
-        guard let store = try storedRows(of: owner.store) else { return .fault }
-        if store.capabilities.contains(.memberKeys) {
-            let keys = try store.memberKeys(of: relationship, owner: owner.row, .latest)
-            return .keys(
-                ContiguousArray(keys.map { ObjectKey(number: $0.number, entity: $0.entity, store: owner.store) }))
-        }
-        var batches: [RowBatch] = []
-        let cache = rowCache
-        let ticket = cache?.ticket ?? 0
-        try store.members(of: relationship, owner: owner.row, .latest) { batch in
-            batches.append(batch)
-            cache?.add(batch, store: owner.store, since: ticket)
-            return .more
-        }
-        // An owner that only the parent has is in no store, but its members may be: they keep their own keys.
-        guard owner.store == 0 else { return .rows(batches) }
-        return .keys(ContiguousArray(materialize(batches, store: 0).map { $0._state.key }))
-    }
-
-    /// Throws the error of an earlier read in a getter, once.
-    final func throwReadError() throws {
-        guard let error = readError else { return }
-        readError = nil
-        throw CocoaError.cancelledOr(error)
     }
 }

@@ -3,16 +3,16 @@
 import CoreDataValues
 import Foundation
 
-extension NSManagedObjectContext {
+extension Faulting {
     /// Returns the objects of an owner's members, whose rows may be in several chunks of one root entity.
-    final func materialize(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
+    func materialize(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
         let count = slices.count
         var objects: [NSManagedObject] = []
         guard count > 0 else { return objects }
         objects.reserveCapacity(count)
         let table = slices.table
         let entity = table.chunks[0].layout.entity
-        let identityMap = requiredIdentityMap
+        let identityMap = context.requiredIdentityMap
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
             withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
                 guard let numbersBase = numbers.baseAddress, let foundBase = found.baseAddress else { return }
@@ -38,10 +38,11 @@ extension NSManagedObjectContext {
         _ numbers: UnsafeMutablePointer<Int64>, entity: EntityIndex, store: UInt16,
         into objects: inout [NSManagedObject]
     ) {
-        let (table, identityMap) = (slices.table, requiredIdentityMap)
+        let (table, identityMap) = (slices.table, context.requiredIdentityMap)
         var layout = table.chunks[0].layout
         var birth = Birth(
-            runtime.infos[entity.value], identityMap, table.chunks[0], store: store, asFaults: true, unseen: readsUnseen
+            context.runtime.infos[entity.value], identityMap, table.chunks[0], store: store, asFaults: true,
+            unseen: readsUnseen
         )
         withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: slices.count) { born in
             var count = 0
@@ -55,7 +56,7 @@ extension NSManagedObjectContext {
                 } else {
                     layout = chunk.layout
                     birth = Birth(
-                        runtime.infos[layout.entity.value], identityMap, chunk, store: store, asFaults: true,
+                        context.runtime.infos[layout.entity.value], identityMap, chunk, store: store, asFaults: true,
                         unseen: readsUnseen)
                 }
                 birth.expect(1)
@@ -75,7 +76,7 @@ extension NSManagedObjectContext {
         var objects: ContiguousArray<NSManagedObject> = []
         for place in slices.table.places[slices.range] {
             let (chunk, row) = (slices.table.chunks[Int(place.chunk)], Int(place.row))
-            materializeUnsaved(chunk, row..<row + 1, store: store, asFaults: true, into: &objects)
+            context.materializeUnsaved(chunk, row..<row + 1, store: store, asFaults: true, into: &objects)
         }
         return Array(objects)
     }

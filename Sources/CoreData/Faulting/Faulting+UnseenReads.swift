@@ -5,9 +5,9 @@
 
 import CoreDataValues
 
-extension NSManagedObjectContext {
+extension Faulting {
     /// Reads rows that the program does not see.
-    final func unseen<Result>(_ body: () throws -> Result) rethrows -> Result {
+    func unseen<Result>(_ body: () throws -> Result) rethrows -> Result {
         let former = readsUnseen
         readsUnseen = true
         defer { readsUnseen = former }
@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
     }
 
     /// Runs the program's code during such reads; what it reads counts as seen.
-    final func seen(_ body: () -> Void) {
+    func seen(_ body: () -> Void) {
         let former = readsUnseen
         readsUnseen = false
         body()
@@ -28,14 +28,14 @@ extension NSManagedObject {
     @inline(never)
     final func fireUnseen(writing slot: Int? = nil) {
         guard let context = managedObjectContext else { return fire() }
-        context.unseen { if let slot { fire(reading: slot) } else { fire() } }
+        context.faulting.unseen { if let slot { fire(reading: slot) } else { fire() } }
         if slot != nil { noteMissed() }
     }
 
     /// Marks a fault whose row came with others' as unseen, if the context fires it for its own use.
     @inline(never)
     final func noteUnseen() {
-        if managedObjectContext?.readsUnseen == true { _state.set(.unseen) }
+        if managedObjectContext?.faulting.readsUnseen == true { _state.set(.unseen) }
     }
 }
 

@@ -3,22 +3,19 @@
 import CoreDataValues
 import Foundation
 
-extension NSManagedObjectContext {
+extension Faulting {
     /// Handles a fault whose row is gone: the object reads as empty and is deleted by the next save (4.12), or it stays
     /// a fault and every read of it is an error.
-    final func loseRow(of object: NSManagedObject, reading slot: Int? = nil) {
+    func loseRow(of object: NSManagedObject, reading slot: Int? = nil) {
         let property = slot.flatMap { object._state.info.description(ofSlot: $0) }
-        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
-            if readError == nil {
-                readError = CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID))
-            }
-            return
+        guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
+            return keep(CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID)))
         }
         let state = object._state
         state.pointee.slow &= ~SlowReason.anyFault
         state.pointee.slow |= SlowReason.overlay
         state.set(.inaccessible)
-        tracker.mark(object, .deleted)
-        tracker.deletePropagation.add(object)
+        context.tracker.mark(object, .deleted)
+        context.tracker.deletePropagation.add(object)
     }
 }
