@@ -250,9 +250,9 @@ struct ChildSave {
         for slot in object.slots where object.kind(slot) == .toOne {
             if let overlay = object._state.overlay, overlay.isPresent(slot) {
                 guard isNew || isChanged(object, slot) else { continue }
-                twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
+                twin.fixup.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
             } else if isNew, twin.target(at: slot) != nil {
-                twin.setTarget(slot, nil)
+                twin.fixup.setTarget(slot, nil)
             }
         }
     }
@@ -266,10 +266,10 @@ struct ChildSave {
                 return pushUnchanged(members, slot)
             }
             for member in members.removed.objects {
-                if let other = self.twin(of: member) { twin.removeMember(index, other) }
+                if let other = self.twin(of: member) { twin.fixup.removeMember(index, other) }
             }
             for member in members.added.objects {
-                if let other = self.twin(of: member) { twin.addMember(index, other) }
+                if let other = self.twin(of: member) { twin.fixup.addMember(index, other) }
             }
         }
     }
@@ -280,7 +280,7 @@ struct ChildSave {
             if isChanged(member, slot) { continue }
             guard let other = twin(of: member), ChildSave.isThere(other) else { continue }
             let target = member.target(at: slot).flatMap { twin(of: $0) }
-            if other.target(at: slot) !== target { other.setTarget(slot, target) }
+            if other.target(at: slot) !== target { other.fixup.setTarget(slot, target) }
         }
     }
 

@@ -30,7 +30,7 @@ struct PushedOrder {
         if !members.hasOrder, isTail(new ?? members.added.objects) { return }
         if let new { return append(new) }
         if arrangeMoved() { return }
-        twin.arrange(index, present, as: ContiguousArray(object.members(at: index).compactMap(twinOf)))
+        twin.fixup.arrange(index, present, as: ContiguousArray(object.members(at: index).compactMap(twinOf)))
     }
 
     private var present: ContiguousArray<NSManagedObject> { ContiguousArray(twin.members(at: index)) }
@@ -47,7 +47,7 @@ struct PushedOrder {
         let last = ContiguousArray(new.compactMap(twinOf))
         let isLast = Set(last.map(ObjectIdentifier.init))
         let present = present
-        twin.arrange(index, present, as: present.filter { !isLast.contains(ObjectIdentifier($0)) } + last)
+        twin.fixup.arrange(index, present, as: present.filter { !isLast.contains(ObjectIdentifier($0)) } + last)
     }
 
     // MARK: By keys
@@ -69,7 +69,7 @@ struct PushedOrder {
         }
         guard moved.count == places.count else { return false }
         if moved.count == 1 {
-            twin.move(moved[0].member, toMany: index, to: moved[0].place)
+            twin.fixup.move(moved[0].member, toMany: index, to: moved[0].place)
         } else {
             twin.rearrange(index, moved)
         }

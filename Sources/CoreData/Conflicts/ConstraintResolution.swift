@@ -102,7 +102,7 @@ private struct ObjectMerger {
                 let new = source.target(at: slot)
                 guard new != nil || nils, new !== target.target(at: place) else { continue }
                 if let new { context.saveMemory?.remember(new) }
-                target.setTarget(place, new)
+                target.fixup.setTarget(place, new)
             } else {
                 let new = source.value(at: slot)
                 guard nils || !new.isNull, new != target.value(at: place) else { continue }
@@ -121,8 +121,8 @@ private struct ObjectMerger {
             }
             for member in source.members(at: index) where member !== target {
                 context.saveMemory?.remember(member)
-                source.removeMember(index, member)
-                target.addMember(place, member)
+                source.fixup.removeMember(index, member)
+                target.fixup.addMember(place, member)
             }
         }
     }

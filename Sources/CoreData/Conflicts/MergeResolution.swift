@@ -72,7 +72,7 @@ struct MergeResolution {
 extension NSManagedObjectContext {
     /// Drops an object whose row is gone, and clears all relationships to it.
     fileprivate func drop(_ object: NSManagedObject) {
-        object.tearDownRelationships()
+        object.fixup.tearDownRelationships()
         if runtime.hasOneWayRelationships { forget([object]) }
         tracker.unmark(object, .updated)
         tracker.mark(object, .deleted)

@@ -43,14 +43,14 @@ extension NSManagedObjectContext {
                 guard let target = object.committedTarget(at: slot) else { continue }
                 undeleteCascaded(target, along: relationship)
                 if object.target(at: slot) == nil, !target._state.has([.deleted, .gone]) {
-                    object.setTarget(slot, target)
+                    object.fixup.setTarget(slot, target)
                 }
             case .toMany(let index):
                 let removed = object.toManyState(index)?.removed.objects ?? []
                 for member in removed { undeleteCascaded(member, along: relationship) }
                 for member in removed where !member._state.has([.deleted, .gone]) {
                     saveMemory?.remember(member)
-                    if isFree(member, for: relationship) { object.addMember(index, member) }
+                    if isFree(member, for: relationship) { object.fixup.addMember(index, member) }
                 }
             case .fetched: continue
             }

@@ -35,7 +35,7 @@ struct Reinsertion {
         }
         let there = try StoredRows(keys.filter { $0.number > 0 }, in: rows)
         for (slot, target) in targets {
-            if isThere(target, there) { join(target, slot) } else { object.writeTarget(slot, nil) }
+            if isThere(target, there) { join(target, slot) } else { object.fixup.writeTarget(slot, nil) }
         }
         object.forEachStoredToMany { index, members in
             if let opposite = info.toManyRelationships[index].inverse.flatMap({ info.schema[$0].toManyIndex }) {
@@ -77,8 +77,8 @@ struct Reinsertion {
     private func pair(_ target: NSManagedObject, _ slot: Int, _ opposite: Int) {
         target.renewOrCompare()
         switch target.target(at: opposite) {
-        case nil: target.writeTarget(opposite, object)
-        case let owner? where owner !== object: object.writeTarget(slot, nil)
+        case nil: target.fixup.writeTarget(opposite, object)
+        case let owner? where owner !== object: object.fixup.writeTarget(slot, nil)
         case .some: break
         }
     }

@@ -63,24 +63,24 @@ struct TargetMove {
 
     private func updateOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
         for other in involved(context) where !other._state.has(.gone) { other.renewOrCompare() }
-        if let target, target.isInaccessible { return object.writeTarget(slot, nil) }
+        if let target, target.isInaccessible { return object.fixup.writeTarget(slot, nil) }
         for other in [former, read.flatMap { context.registered($0) }] {
             guard let other, other !== target, !other._state.has(.gone) else { continue }
-            if other.target(at: opposite) === object { other.writeTarget(opposite, nil) }
+            if other.target(at: opposite) === object { other.fixup.writeTarget(opposite, nil) }
             other.leaveSaveIfClean()
         }
         if let stored, target?._state.key.row != stored.row {
             let other = context.object(for: stored)
             context.saveMemory?.remember(other)
-            if other.target(at: opposite) === object { other.writeTarget(opposite, nil) }
+            if other.target(at: opposite) === object { other.fixup.writeTarget(opposite, nil) }
         }
         guard let target, target.target(at: opposite) !== object else { return }
         if let rival = target.target(at: opposite), rival !== object {
             // The rival may have been read before the other writer gave the target to this object.
             rival.renewOrCompare()
-            if rival.target(at: slot) === target { rival.writeTarget(slot, nil) }
+            if rival.target(at: slot) === target { rival.fixup.writeTarget(slot, nil) }
         }
-        target.writeTarget(opposite, object)
+        target.fixup.writeTarget(opposite, object)
     }
 }
 

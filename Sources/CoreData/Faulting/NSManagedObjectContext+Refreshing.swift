@@ -160,8 +160,8 @@ extension NSManagedObject {
                     left._state.key.row != targetKey(at: slot, of: former)?.row
                 else { continue }
                 switch inverse.place {
-                case .slot(let opposite): left.leaves(self, opposite)
-                case .toMany(let index): if left.isMember(self, at: index) { left.unlink(self, toMany: index) }
+                case .slot(let opposite): left.fixup.leaves(self, opposite)
+                case .toMany(let index): if left.isMember(self, at: index) { left.fixup.unlink(self, toMany: index) }
                 case .fetched: break
                 }
             }

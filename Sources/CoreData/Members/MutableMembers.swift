@@ -72,7 +72,7 @@ final class MutableMembers: NSMutableSet {
     }
 
     private func replace(with members: some Sequence<NSManagedObject>) {
-        owner.setMembers(index, ContiguousArray(members))
+        owner.fixup.setMembers(index, ContiguousArray(members))
     }
 
     private func accepted(_ object: Any) -> NSManagedObject { owner.member(object, index) }
@@ -90,10 +90,10 @@ final class MutableMembers: NSMutableSet {
 
     // MARK: Writing
 
-    override func add(_ object: Any) { owner.addMember(index, accepted(object)) }
+    override func add(_ object: Any) { owner.fixup.addMember(index, accepted(object)) }
 
     override func remove(_ object: Any) {
-        if let object = object as? NSManagedObject { owner.removeMember(index, object) }
+        if let object = object as? NSManagedObject { owner.fixup.removeMember(index, object) }
     }
 
     override func addObjects(from array: [Any]) { for object in array { add(object) } }

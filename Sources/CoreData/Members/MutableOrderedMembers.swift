@@ -96,7 +96,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     }
 
     private func replace(with members: [NSManagedObject]) {
-        owner.setMembers(index, ContiguousArray(members))
+        owner.fixup.setMembers(index, ContiguousArray(members))
         follow()
         context?.keepOpen(self)
     }
@@ -155,12 +155,12 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     override func insert(_ object: Any, at place: Int) {
         guard !isCopying else { return super.insert(object, at: place) }
         let member = owner.member(object, index)
-        guard !owner.isMember(member, at: index) else { return owner.addMember(index, member) }
+        guard !owner.isMember(member, at: index) else { return owner.fixup.addMember(index, member) }
         follow()
         guard place >= 0, place <= shown.count else {
             misuse("An object was inserted at \(place) into an ordered set of \(shown.count).")
         }
-        owner.insertMember(index, member, at: place)
+        owner.fixup.insertMember(index, member, at: place)
         copying { put(member, at: place) }
         context?.keepOpen(self)
     }
@@ -171,7 +171,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         guard place >= 0, place < shown.count else {
             misuse("The object at \(place) was removed from an ordered set of \(shown.count).")
         }
-        owner.removeMember(index, shown[place])
+        owner.fixup.removeMember(index, shown[place])
         copying { removeMember(at: place) }
         context?.keepOpen(self)
     }
@@ -203,7 +203,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         guard let member = object as? NSManagedObject else { return }
         if let place = place(of: member) { return removeObject(at: place) }
         // The member's own side may still have the pair.
-        if owner.mayHold(member, at: index) { owner.removeMember(index, member) }
+        if owner.mayHold(member, at: index) { owner.fixup.removeMember(index, member) }
     }
 
     // MARK: Writing several
@@ -244,7 +244,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         let member = shown[present]
         let place = Swift.min(place, shown.count - 1)
         guard place != present else { return }
-        owner.move(member, toMany: index, to: place)
+        owner.fixup.move(member, toMany: index, to: place)
         copying {
             removeMember(at: present)
             put(member, at: place)

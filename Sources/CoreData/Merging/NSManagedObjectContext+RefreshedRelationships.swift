@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
             object.readOrdersAnew()
             tracker.mark(object, .updated)
         }
-        writing(as: .refresh) { for slot in lost { object.writeTarget(slot, nil) } }
+        writing(as: .refresh) { for slot in lost { object.fixup.writeTarget(slot, nil) } }
     }
 
     /// Notes that an object leads to a deleted one again.
@@ -53,9 +53,9 @@ extension NSManagedObject {
             let isTransient = target.relationship(toMany: index).description.isTransient
             guard isTransient ? target.isMember(self, at: index) : target.toManyState(index)?.hasAdded(self) == true
             else { return }
-            target.unlink(self, toMany: index)
+            target.fixup.unlink(self, toMany: index)
             target.dropOrder(index, butFor: self)
-        case .slot(let slot): if target.target(at: slot) === self { target.writeTarget(slot, nil) }
+        case .slot(let slot): if target.target(at: slot) === self { target.fixup.writeTarget(slot, nil) }
         case .fetched: break
         }
     }
@@ -65,11 +65,11 @@ extension NSManagedObject {
         switch place {
         case .toMany(let index):
             guard target.toManyState(index)?.hasRemoved(self) == true else { return true }
-            target.link(self, toMany: index)
+            target.fixup.link(self, toMany: index)
             target.dropOrder(index, butFor: self)
         case .slot(let slot):
             if let other = target.target(at: slot), other !== self { return false }
-            target.writeTarget(slot, self)
+            target.fixup.writeTarget(slot, self)
         case .fetched: return true
         }
         managedObjectContext?.reopen(target)

@@ -99,7 +99,7 @@ extension NSManagedObject {
 
     private final func replace(_ members: Any?, _ index: Int) {
         let own = ownToMany(index)
-        setMembers(own, objects(members, relationship(toMany: own).name))
+        fixup.setMembers(own, objects(members, relationship(toMany: own).name))
     }
 
     public final func _add(_ members: NSSet, toMany index: Int) { _add(given(members, index), toMany: index) }

@@ -29,10 +29,10 @@ extension NSManagedObject {
     final func setAnyValue(_ value: Any?, _ place: PropertyPlace, key: String) {
         switch place {
         case .slot(let slot):
-            if kind(slot) == .toOne { return setTarget(slot, object(value, key)) }
+            if kind(slot) == .toOne { return fixup.setTarget(slot, object(value, key)) }
             if kind(slot) == .transformable { return setLive(value, at: slot) }
             setValue(converted(value, slot), at: slot)
-        case .toMany(let index): setMembers(index, objects(value, key))
+        case .toMany(let index): fixup.setMembers(index, objects(value, key))
         case .fetched: misuse("\(entity.name ?? "").\(key) is a fetched property; it cannot be set.")
         }
     }
@@ -233,7 +233,7 @@ extension NSManagedObject: KeyValueCoding {
             } else {
                 overlay.setNull(slot, .transformable)
             }
-        case .toMany(let index): setMembersSilently(index, objects(value, key))
+        case .toMany(let index): fixup.setMembersSilently(index, objects(value, key))
         case .fetched: misuse("\(entity.name ?? "").\(key) is a fetched property; it cannot be set.")
         }
     }

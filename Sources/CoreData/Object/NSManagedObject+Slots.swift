@@ -143,22 +143,22 @@ extension NSManagedObject {
     }
 
     /// Sets a to-one; the inverse follows at once.
-    public final func _setToOne(_ slot: Int, _ value: NSManagedObject?) { setTarget(ownSlot(slot), value) }
+    public final func _setToOne(_ slot: Int, _ value: NSManagedObject?) { fixup.setTarget(ownSlot(slot), value) }
 
     /// Replaces the members of a to-many; the inverses follow at once.
     public final func _setToMany(_ index: Int, _ members: some Sequence<some NSManagedObject>) {
-        setMembers(ownToMany(index), collected(members))
+        fixup.setMembers(ownToMany(index), collected(members))
     }
 
     /// Adds members to a to-many. In an ordered one they come last.
     public final func _add(_ members: some Sequence<some NSManagedObject>, toMany index: Int) {
         let index = ownToMany(index)
-        for member in members { addMember(index, member) }
+        for member in members { fixup.addMember(index, member) }
     }
 
     public final func _remove(_ members: some Sequence<some NSManagedObject>, toMany index: Int) {
         let index = ownToMany(index)
-        for member in members { removeMember(index, member) }
+        for member in members { fixup.removeMember(index, member) }
     }
 
     // MARK: Slow paths

@@ -56,7 +56,7 @@ struct DeletePropagation {
                 // The row of an inaccessible object is gone and the program did not delete it, so there is nothing to
                 // undo.
                 if object._state.has(.inaccessible) {
-                    context.writing(as: .deleteRule) { object.leavePendingPairs() }
+                    context.writing(as: .deleteRule) { object.fixup.leavePendingPairs() }
                 } else {
                     context.faulting.unseen { object.applyDeleteRules() }
                 }
@@ -183,8 +183,8 @@ extension NSManagedObject {
 
     final func clear(_ relationship: ResolvedRelationship) {
         switch relationship.place {
-        case .slot(let slot): if let target = target(at: slot) { replaceTarget(slot, target, nil) }
-        case .toMany(let index): setMembers(index, [])
+        case .slot(let slot): if let target = target(at: slot) { fixup.replaceTarget(slot, target, nil) }
+        case .toMany(let index): fixup.setMembers(index, [])
         case .fetched: break
         }
     }

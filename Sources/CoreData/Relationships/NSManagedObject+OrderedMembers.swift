@@ -37,18 +37,18 @@ extension NSManagedObject {
         let index = ownToMany(index)
         var new: ContiguousArray<NSManagedObject> = []
         for object in objects {
-            if isMember(object, at: index) { addMember(index, object) } else { new.append(object) }
+            if isMember(object, at: index) { fixup.addMember(index, object) } else { new.append(object) }
         }
-        if new.count == 1 { return insertMember(index, new[0], at: place) }
+        if new.count == 1 { return fixup.insertMember(index, new[0], at: place) }
         var order = ContiguousArray(membersToWrite(at: index))
         order.insert(contentsOf: new, at: min(place, order.count))
-        setMembers(index, order)
+        fixup.setMembers(index, order)
     }
 
     /// Removes the member at a place from an ordered to-many.
     public final func _remove(at place: Int, toMany index: Int) {
         let index = ownToMany(index)
-        removeMember(index, toManyState(index)?.order?[place] ?? membersToWrite(at: index)[place])
+        fixup.removeMember(index, toManyState(index)?.order?[place] ?? membersToWrite(at: index)[place])
     }
 
     /// Replaces the member at a place by another object.
@@ -56,12 +56,6 @@ extension NSManagedObject {
         let index = ownToMany(index)
         var members = ContiguousArray(membersToWrite(at: index))
         members[place] = object
-        setMembers(index, members)
-    }
-
-    /// Adds a member at a place.
-    final func insertMember(_ index: Int, _ object: NSManagedObject, at place: Int) {
-        addMember(index, object)
-        if place < countOfMembers(at: index) - 1 { move(object, toMany: index, to: place) }
+        fixup.setMembers(index, members)
     }
 }

@@ -69,8 +69,8 @@ extension NSManagedObject {
                 complete(change, among: candidates, index)
             } else {
                 let after = ContiguousArray(members(at: index))
-                setMembersSilently(index, change.before)
-                setMembers(index, after)
+                fixup.setMembersSilently(index, change.before)
+                fixup.setMembers(index, after)
             }
         case .fetched, nil: return
         }
@@ -79,7 +79,7 @@ extension NSManagedObject {
     private func complete(_ change: OpenChange, target slot: Int) {
         let after = target(at: slot)
         setTargetSilently(slot, change.before.first)
-        setTarget(slot, after)
+        fixup.setTarget(slot, after)
     }
 
     private func complete(_ change: OpenChange, among candidates: ContiguousArray<NSManagedObject>, _ index: Int) {
@@ -89,10 +89,10 @@ extension NSManagedObject {
             switch (before.contains(member), isMember(member, at: index)) {
             case (false, true):
                 members.unlink(member, isOrdered: relationship(toMany: index).isOrdered)
-                addMember(index, member)
+                fixup.addMember(index, member)
             case (true, false):
                 members.link(member)
-                removeMember(index, member)
+                fixup.removeMember(index, member)
             case (true, true), (false, false): continue
             }
         }

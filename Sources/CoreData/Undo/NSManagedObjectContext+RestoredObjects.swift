@@ -27,7 +27,7 @@ extension NSManagedObject {
             guard let relationship, relationship.inverse == nil, _state.overlay?.isPresent(slot) != true,
                 let key = targetKey(at: slot, of: read), let target = renamed[context.currentKey(key, of: self, slot)]
             else { continue }
-            writeTarget(slot, target, nil)
+            fixup.writeTarget(slot, target, nil)
         }
     }
 
@@ -48,8 +48,8 @@ extension NSManagedObject {
         let key = managedObjectContext?.currentKey(key) ?? key
         let place = place(of: key, in: members)
         if members.held(key, store: _state.pointee.store) { members.dropStored(key, store: _state.pointee.store) }
-        if !isMember(member, at: index) { link(member, toMany: index) }
-        if let place, relationship(toMany: index).isOrdered { move(member, toMany: index, to: place) }
+        if !isMember(member, at: index) { fixup.link(member, toMany: index) }
+        if let place, relationship(toMany: index).isOrdered { fixup.move(member, toMany: index, to: place) }
     }
 
     /// The place of a row among the present members; nil if it was removed.

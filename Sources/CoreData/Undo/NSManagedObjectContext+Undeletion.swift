@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
         // it.
         state.clear(.fresh)
         if state.pointee.toMany != nil { object.dropMembersOlderThanRow() }
-        object.tearDownRelationships()
+        object.fixup.tearDownRelationships()
         guard state.has(.inserted) else {
             remove(object)
             state.set(.propagated)
@@ -107,7 +107,7 @@ extension NSManagedObject {
     /// Arranges the present members in a former order. An object that came and went within the event is not among them:
     /// its links were not logged.
     final func arrangeAgain(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
-        arrange(index, ContiguousArray(members(at: index)), as: old)
+        fixup.arrange(index, ContiguousArray(members(at: index)), as: old)
     }
 
     /// Copies all values of the row into the overlay and detaches the row, for an object whose row is gone.
@@ -147,7 +147,7 @@ extension NSManagedObject {
             target._state.overlay?.isPresent(opposite) != true,
             target.committedTargetKey(at: opposite) == _state.key
         {
-            target.writeTarget(opposite, self, nil)
+            target.fixup.writeTarget(opposite, self, nil)
         }
         return target
     }

@@ -94,13 +94,13 @@ extension GraphChange {
         case .target(let object, let slot, let old):
             // Writes the inverse too. It mostly agrees already, but a refresh may have changed one of the two sides
             // since.
-            object.setTarget(Int(slot), old.flatMap { $0.isLost ? nil : $0 })
+            object.fixup.setTarget(Int(slot), old.flatMap { $0.isLost ? nil : $0 })
         case .link(let object, let index, let member, let added):
             guard added || !member.isLost, object.isMember(member, at: Int(index)) == added else { return }
-            object.writeLink(Int(index), member, added: !added)
+            object.fixup.writeLink(Int(index), member, added: !added)
             if !added { context.noticeLink(object, member) }
         case .position(let object, let index, let member, let place):
-            object.move(member, toMany: Int(index), to: place)
+            object.fixup.move(member, toMany: Int(index), to: place)
         case .order(let object, let index, let old):
             object.arrangeAgain(Int(index), old)
         }

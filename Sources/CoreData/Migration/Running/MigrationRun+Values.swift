@@ -76,7 +76,7 @@ extension MigrationRun {
         let target = source.target(at: linked.from).flatMap(table.destination(of:)).map(destinationObject)
         if let target, !target.entity.isKindOf(entity: linked.end) { return false }
         if isNew, target == nil, destination.target(at: linked.to) == nil { return true }
-        destination.setTarget(linked.to, target)
+        destination.fixup.setTarget(linked.to, target)
         return true
     }
 

@@ -2,17 +2,17 @@
 
 import CoreDataValues
 
-extension NSManagedObject {
+extension RelationshipFixup {
     /// Replaces all members. An ordered relationship takes the order of `new`; repetitions count once.
     ///
     /// Only members that come or go are written, with their inverse.
-    final func setMembers(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
-        if _state.has(.waking) { return setMembersSilently(index, new) }
-        let relationship = relationship(toMany: index)
-        let present = ContiguousArray(members(at: index))
+    func setMembers(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
+        if object._state.has(.waking) { return setMembersSilently(index, new) }
+        let relationship = object.relationship(toMany: index)
+        let present = ContiguousArray(object.members(at: index))
         if present.isSame(as: new) { return }
         let change = MemberComparison(present: present, wanted: new)
-        for member in change.came { check(member, fits: relationship) }
+        for member in change.came { object.check(member, fits: relationship) }
         if relationship.isOrdered {
             return present.isSame(as: change.wanted) ? () : replaceOrder(index, change.gone, change.came, change.wanted)
         }
@@ -26,7 +26,7 @@ extension NSManagedObject {
     }
 
     private func opposite(of relationship: ResolvedRelationship) -> ResolvedRelationship? {
-        relationship.inverse.map { _state.info.schema[$0] }
+        relationship.inverse.map { object._state.info.schema[$0] }
     }
 
     /// Replaces the members of an ordered to-many as a whole: one by one, each step would search all the others.
@@ -36,9 +36,9 @@ extension NSManagedObject {
         _ index: Int, _ gone: ContiguousArray<NSManagedObject>, _ came: ContiguousArray<NSManagedObject>,
         _ order: ContiguousArray<NSManagedObject>
     ) {
-        log { .order(self, toMany: Int32(index), old: ContiguousArray(self.members(at: index))) }
-        let place = opposite(of: relationship(toMany: index))?.place
-        let members = makeToManyState(index)
+        object.log { .order(object, toMany: Int32(index), old: ContiguousArray(object.members(at: index))) }
+        let place = opposite(of: object.relationship(toMany: index))?.place
+        let members = object.makeToManyState(index)
         for member in gone {
             release(member, index, from: place)
             members.unlink(member, isOrdered: false)
@@ -49,22 +49,22 @@ extension NSManagedObject {
             members.link(member)
         }
         members.setOrder(order)
-        didChangeRelationship()
+        object.didChangeRelationship()
     }
 
     /// Clears the inverse of a member that goes.
     private func release(_ member: NSManagedObject, _ index: Int, from opposite: PropertyPlace?) {
         switch opposite {
         case .slot(let slot):
-            if member.target(at: slot) === self { return member.writeTarget(slot, nil, self) }
+            if member.target(at: slot) === object { return member.fixup.writeTarget(slot, nil, object) }
             logLink(index, member, added: false)
-            member.restateTarget(slot)
+            member.fixup.restateTarget(slot)
         case .toMany(let back):
-            let isOther = member !== self || back != index
+            let isOther = member !== object || back != index
             // Logged before the link, so that an undo restores the place after it.
-            if isOther { member.logPosition(of: self, toMany: back) }
+            if isOther { member.fixup.logPosition(of: object, toMany: back) }
             logLink(index, member, added: false)
-            if isOther { member.unlink(self, toMany: back) }
+            if isOther { member.fixup.unlink(object, toMany: back) }
         case nil: logLink(index, member, added: false)
         case .fetched: break
         }
@@ -76,7 +76,7 @@ extension NSManagedObject {
         guard case .slot(let slot) = opposite else { return }
         var owners: [ObjectIdentifier: (owner: NSManagedObject, leaving: ContiguousArray<NSManagedObject>)] = [:]
         for member in came {
-            guard let owner = member.target(at: slot), owner !== self else { continue }
+            guard let owner = member.target(at: slot), owner !== object else { continue }
             owners[ObjectIdentifier(owner), default: (owner, [])].leaving.append(member)
         }
         for (owner, leaving) in owners.values {
@@ -94,27 +94,27 @@ extension NSManagedObject {
     private func linkBack(_ member: NSManagedObject, _ index: Int, at opposite: PropertyPlace?) {
         switch opposite {
         case .slot(let slot):
-            if member.target(at: slot) === self {
+            if member.target(at: slot) === object {
                 // Only the member's side had the pair. Logged, so that an undo removes the member again.
                 logLink(index, member, added: true)
-                member.restateTarget(slot)
+                member.fixup.restateTarget(slot)
             } else {
-                member.writeTarget(slot, self)
+                member.fixup.writeTarget(slot, object)
             }
         case .toMany(let back):
             logLink(index, member, added: true)
-            if member !== self || back != index { member.link(self, toMany: back) }
+            if member !== object || back != index { member.fixup.link(object, toMany: back) }
         case nil: logLink(index, member, added: true)
         case .fetched: break
         }
     }
 
     /// Replaces the members on this side only, without undo and change tracking, as primitive setters do.
-    final func setMembersSilently(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
-        let relationship = relationship(toMany: index)
-        for member in new { check(member, fits: relationship) }
-        let change = MemberComparison(present: ContiguousArray(members(at: index)), wanted: new)
-        let members = makeToManyState(index)
+    func setMembersSilently(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
+        let relationship = object.relationship(toMany: index)
+        for member in new { object.check(member, fits: relationship) }
+        let change = MemberComparison(present: ContiguousArray(object.members(at: index)), wanted: new)
+        let members = object.makeToManyState(index)
         for member in change.gone { members.unlink(member, isOrdered: false) }
         for member in change.came { members.link(member) }
         if relationship.isOrdered { members.setOrder(change.wanted) }
