@@ -59,6 +59,8 @@ private struct AutomaticMigration {
             if let recorded = try isFresh ? refused : mismatch(insteadOf: refusal) {
                 try migrate(from: recorded, insteadOf: refusal, in: folder)
             }
+        } catch let failure as StagedMigration.Failure {
+            throw failure.told
         } catch { throw CocoaError.migrating(error, url) }
     }
 
@@ -123,12 +125,15 @@ extension CocoaError {
     ]
 
     /// What a migration throws for a failure of it: 134110 with the cause, unless a code of its own says more.
-    static func migrating(_ error: any Error, _ url: URL) -> CocoaError {
+    ///
+    /// - Parameter outcome: what stands before the cause; that the store is as it was unless it is given.
+    static func migrating(_ error: any Error, _ url: URL, outcome: String? = nil) -> CocoaError {
         let shown = presenting(error)
         if let known = shown as? CocoaError, told.contains(known.code.rawValue) { return known }
         let cause = (shown as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(shown)"
         var info: [String: Any] = [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: shown]
         for key in [NSEntityNameErrorKey, NSValidationKeyErrorKey] { info[key] = (shown as? CocoaError)?.userInfo[key] }
-        return coreData(134110, "The store at \(url.path) could not be migrated and is as it was. \(cause)", info)
+        let words = outcome ?? "The store at \(url.path) could not be migrated and is as it was. "
+        return coreData(134110, words + cause, info)
     }
 }

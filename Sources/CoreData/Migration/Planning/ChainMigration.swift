@@ -65,7 +65,7 @@ struct ChainMigration {
                     url, type: type, options: options, configurations: (configuration, configuration), in: folder,
                     with: mapping)
             }
-        } catch { throw named(error, number) }
+        } catch { throw named(error, number, at: number) }
     }
 
     /// Whether another process was first.
@@ -78,13 +78,17 @@ struct ChainMigration {
     }
 
     /// An error that says which step failed.
-    func named(_ error: any Error, _ number: Int) -> CocoaError {
+    ///
+    /// - Parameter present: the place of the version that the store has.
+    func named(_ error: any Error, _ number: Int, at present: Int) -> CocoaError {
         let (from, to) = chain.steps[number]
-        let shown = CocoaError.migrating(error, url)
+        let shown = CocoaError.migrating(
+            error, url, outcome: "The store at \(url.path) could not be migrated further. ")
         var info = shown.userInfo
         let text = info[NSLocalizedDescriptionKey] as? String ?? ""
-        info[NSLocalizedDescriptionKey] =
-            "The step from \(from.name) to \(to.name) failed, and the store has the version \(from.name). \(text)"
+        let words =
+            "The step from \(from.name) to \(to.name) failed, and the store has the version \(chain.versions[present].name). \(text)"
+        info.merge(CocoaError.saying(words)) { $1 }
         return CocoaError(shown.code, userInfo: info)
     }
 

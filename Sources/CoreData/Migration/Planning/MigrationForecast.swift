@@ -37,7 +37,7 @@ struct MigrationForecast {
             let lost = migration.chain.steps.isEmpty ? [] : try losses(kept, counts)
             var steps: [StoreMigrationPlan.Step] = []
             for number in migration.chain.steps.indices {
-                do { steps.append(try step(number, &counts)) } catch { throw migration.named(error, number) }
+                do { steps.append(try step(number, &counts)) } catch { throw migration.named(error, number, at: 0) }
             }
             return StoreMigrationPlan(steps: steps, lost: lost, findings: findings, migration: migration)
         }
