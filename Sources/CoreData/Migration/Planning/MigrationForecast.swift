@@ -105,8 +105,11 @@ struct MigrationForecast {
     /// What the first version has and nothing in the last comes from.
     private func losses(_ kept: [Entity], _ counts: [String: Int]) throws -> [StoreMigrationPlan.Loss] {
         let source = migration.chain.versions[0].schema
-        let fates = Fates(try migration.chain.steps.indices.map { try flow($0) })
+        let fates = Fates(
+            flows: migration.chain.steps.indices.map { flow($0) }, versions: migration.chain.versions.map(\.schema))
         var losses: [StoreMigrationPlan.Loss] = []
+        let gone = kept.map(\.name).filter { counts[$0, default: 0] > 0 && !fates.goesOn($0) }
+        var members = MemberLosses(fates, gone: Set(gone), context)
         for entity in kept {
             guard let count = counts[entity.name], count > 0 else { continue }
             guard fates.goesOn(entity.name) else {
@@ -115,7 +118,7 @@ struct MigrationForecast {
             }
             losses.append(.init(entity: entity.name, property: nil, rows: try count - taken(entity.name, count)))
             for name in source.properties(of: entity).map(\.name) where !fates.goesOn(entity.name, name) {
-                if let inverse = inverse(of: name, entity, source), fates.goesOn(inverse.entity, inverse.property) {
+                if let inverse = source.inverse(of: name, entity), fates.goesOn(inverse.entity, inverse.property) {
                     continue
                 }
                 guard let condition = condition(name, of: entity) else { continue }
@@ -131,11 +134,12 @@ struct MigrationForecast {
                 losses.append(
                     .init(entity: entity.name, property: slot.name, rows: try self.count(entity.name, where: filled)))
             }
+            losses += try members.losses(of: entity)
         }
         return losses.filter { $0.rows > 0 }
     }
 
-    private func flow(_ number: Int) throws -> StepFlow {
+    private func flow(_ number: Int) -> StepFlow {
         let (from, to) = migration.chain.steps[number]
         if let mappings = readings[number] { return StepFlow(mappings, from: from.schema, to: to.schema) }
         return StepFlow(SchemaDiff(from: from.schema, to: to.schema).pairs)
@@ -149,12 +153,6 @@ struct MigrationForecast {
         let conditions = readers.compactMap { $0.condition.flatMap(predicate) }
         guard !readers.isEmpty, conditions.count == readers.count else { return count }
         return try self.count(entity, where: NSCompoundPredicate(orPredicateWithSubpredicates: conditions))
-    }
-
-    private func inverse(of name: String, _ entity: Entity, _ schema: Schema) -> StepFlow.Target? {
-        let relationship = entity.relationships.map { schema[$0] }.first { $0.name == name }
-        guard let back = relationship?.inverse.map({ schema[$0] }) else { return nil }
-        return StepFlow.Target(entity: schema[back.owner].name, property: back.name)
     }
 
     /// That a property has a value; nil for one that no store keeps.
@@ -172,23 +170,5 @@ struct MigrationForecast {
             return NSCompoundPredicate(orPredicateWithSubpredicates: elements)
         }
         return NSPredicate(format: "%K != nil", name)
-    }
-}
-
-/// Where the first version's entities and properties have gone by the end.
-private struct Fates {
-    let flows: [StepFlow]
-    init(_ flows: [StepFlow]) { self.flows = flows }
-
-    func goesOn(_ entity: String) -> Bool {
-        !flows.reduce(into: Set([entity])) { present, flow in
-            present = present.reduce(into: Set()) { $0.formUnion(flow.entities[$1] ?? []) }
-        }.isEmpty
-    }
-
-    func goesOn(_ entity: String, _ property: String) -> Bool {
-        !flows.reduce(into: Set([StepFlow.Target(entity: entity, property: property)])) { present, flow in
-            present = present.reduce(into: Set()) { $0.formUnion(flow.properties[$1.entity]?[$1.property] ?? []) }
-        }.isEmpty
     }
 }

@@ -83,22 +83,12 @@ private struct StoreRehearsal {
 
     private func validated(_ entity: String, in context: NSManagedObjectContext) throws -> [StoreMigrationPlan.Finding]
     {
-        let all = NSFetchRequest<NSManagedObjectID>(entityName: entity)
-        all.resultType = .managedObjectIDResultType
-        all.includesSubentities = false
-        let ids = try context.fetch(all)
         var findings: [StoreMigrationPlan.Finding] = []
-        for start in stride(from: 0, to: ids.count, by: 1000) {
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = NSPredicate(format: "SELF IN %@", Array(ids[start..<min(start + 1000, ids.count)]))
-            request.returnsObjectsAsFaults = false
-            for object in try context.fetch(request) {
-                do { try object.validateForUpdate() } catch let error as NSError {
-                    let several = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
-                    findings += several.map { finding($0, object) }
-                }
+        try context.forEachBatch(of: entity) { object in
+            do { try object.validateForUpdate() } catch let error as NSError {
+                let several = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
+                findings += several.map { finding($0, object) }
             }
-            context.reset()
         }
         return findings
     }
