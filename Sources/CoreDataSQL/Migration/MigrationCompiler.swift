@@ -11,7 +11,7 @@ import CoreDataValues
 package struct MigrationCompiler {
     private let migration: BoundMigration
     private let from: StoreMap
-    let to: StoreMap
+    package let to: StoreMap
     /// Whether clean-up is put off.
     let defers: Bool
     /// Tables that stay although nothing comes of them.

@@ -25,7 +25,7 @@ package struct StoreMigration {
         migration = try BoundMigration(plan)
         (plans, self.known, path) = ((store, later), known, url.path)
         try Self.requireFit(plan, store.map, known, url.path)
-        target = StoreMap(later.map, joins: JoinMove.keptNames(of: later.map.joins, migration, store.map))
+        target = StoreMap(later.map, after: store.map, migration)
         self.files = (files, try ExternalColumns(target, url: url))
     }
 

@@ -36,13 +36,15 @@ struct ChainMigration {
     }
 
     /// The statements of a step in a SQLite store.
-    func compiler(_ number: Int) throws -> MigrationCompiler {
+    ///
+    /// - Parameter map: the tables before the step, under the names that the file has for them; nil for those of a new store.
+    func compiler(_ number: Int, on map: StoreMap?) throws -> MigrationCompiler {
         let (from, to) = chain.steps[number]
-        let dialect = SQLiteDialect()
+        let (dialect, migration) = (SQLiteDialect(), try BoundMigration(inferred(number)))
+        let former = try map ?? StoreMap(schema: from.schema, configuration: configuration, dialect: dialect)
+        let later = try StoreMap(schema: to.schema, configuration: configuration, dialect: dialect)
         return try MigrationCompiler(
-            BoundMigration(inferred(number)),
-            from: StoreMap(schema: from.schema, configuration: configuration, dialect: dialect),
-            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect),
+            migration, from: former, to: StoreMap(later, after: former, migration),
             defers: StoreOptions(options).sqlite.defersCleanup)
     }
 

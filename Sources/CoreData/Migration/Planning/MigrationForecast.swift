@@ -1,6 +1,7 @@
 // What each step of a migration means for the store as it is.
 
 import CoreDataSQL
+import CoreDataSQLite
 import CoreDataValues
 import Foundation
 
@@ -9,6 +10,8 @@ struct MigrationForecast {
     private let migration: ChainMigration
     /// On the store as it is, read only.
     private let context: NSManagedObjectContext
+    /// The tables of a SQLite store under the names that its file has for them; nil for another store.
+    private let tables: StoreMap?
     /// What mapping models say, step by step; nil for what is inferred.
     private let readings: [[ReadMapping]?]
     private let findings: [StoreMigrationPlan.Finding]
@@ -19,8 +22,9 @@ struct MigrationForecast {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: migration.chain.versions[0].model)
         var options = migration.options ?? [:]
         options[NSReadOnlyPersistentStoreOption] = true
-        _ = try coordinator.addPersistentStore(
+        let store = try coordinator.addPersistentStore(
             ofType: migration.type, configurationName: migration.configuration, at: migration.url, options: options)
+        tables = (store.rows as? SQLiteStore)?.map
         context.persistentStoreCoordinator = coordinator
         let read = migration.chain.steps.indices.map(migration.readings)
         readings = read.map { $0?.mappings }
@@ -36,8 +40,11 @@ struct MigrationForecast {
             for entity in kept { counts[entity.name] = try count(entity.name, where: nil) }
             let lost = migration.chain.steps.isEmpty ? [] : try losses(kept, counts)
             var steps: [StoreMigrationPlan.Step] = []
+            var tables = tables
             for number in migration.chain.steps.indices {
-                do { steps.append(try step(number, &counts)) } catch { throw migration.named(error, number, at: 0) }
+                do { steps.append(try step(number, &counts, &tables)) } catch {
+                    throw migration.named(error, number, at: 0)
+                }
             }
             return StoreMigrationPlan(steps: steps, lost: lost, findings: findings, migration: migration)
         }
@@ -45,18 +52,24 @@ struct MigrationForecast {
 
     // MARK: Steps
 
-    /// - Parameter counts: how many objects each entity has before the step; afterwards, as far as can be told, behind it.
-    private func step(_ number: Int, _ counts: inout [String: Int]) throws -> StoreMigrationPlan.Step {
+    /// - Parameters:
+    ///   - counts: how many objects each entity has before the step; afterwards, as far as can be told, behind it.
+    ///   - tables: those of the file before the step, nil where they are those of a new store; afterwards, those behind it.
+    private func step(_ number: Int, _ counts: inout [String: Int], _ tables: inout StoreMap?) throws
+        -> StoreMigrationPlan.Step
+    {
         let (from, to) = migration.chain.steps[number]
         if let mappings = readings[number] {
             let rows = try mapped(mappings, isFirst: number == 0, &counts)
+            tables = nil
             return .init(
                 from: from.name, to: to.name, kind: mappings.contains(where: \.hasPolicy) ? .custom : .mapping,
                 changes: StoreMigrationPlan.Change.mapped(mappings, from: from.schema, to: to.schema), sql: [],
                 rows: rows)
         }
         let diff = SchemaDiff(from: from.schema, to: to.schema)
-        let compiler = migration.type == NSSQLiteStoreType ? try migration.compiler(number) : nil
+        let compiler = migration.type == NSSQLiteStoreType ? try migration.compiler(number, on: tables) : nil
+        tables = compiler?.to
         // What cannot be told is refused whatever the store's type: a compiler has asked already.
         if compiler == nil { _ = try migration.inferred(number) }
         let rewritten = try compiler?.rewritten.map(\.name) ?? from.schema.entities.map(\.name)
@@ -67,9 +80,17 @@ struct MigrationForecast {
             },
             uniquingKeysWith: { first, _ in first })
         return .init(
-            from: from.name, to: to.name, kind: .inferred, changes: StoreMigrationPlan.Change.inferred(diff),
+            from: from.name, to: to.name, kind: .inferred,
+            changes: StoreMigrationPlan.Change.inferred(diff).filter { concerns($0, from.schema, to.schema) },
             sql: try compiler?.statements ?? [],
             rows: rows)
+    }
+
+    /// Whether a change is one of the store's entities.
+    private func concerns(_ change: StoreMigrationPlan.Change, _ from: Schema, _ to: Schema) -> Bool {
+        [from, to].contains { schema in
+            schema.entities(inConfiguration: migration.configuration)?.contains { $0.name == change.entity } != false
+        }
     }
 
     /// How many objects mappings read, each counted once.
