@@ -124,16 +124,24 @@ extension CocoaError {
         134100, 134111, 134120, 134130, 134140, 134150, 134160, 134170, 134190, 134504, 134505, 134506,
     ]
 
+    /// What an error says of objects and properties, and what is thrown for it says as well.
+    static let handedOn = [
+        NSEntityNameErrorKey, NSValidationKeyErrorKey, NSAffectedObjectsErrorKey, NSDetailedErrorsKey,
+    ]
+
     /// What a migration throws for a failure of it: 134110 with the cause, unless a code of its own says more.
     ///
     /// - Parameter outcome: what stands before the cause; that the store is as it was unless it is given.
     static func migrating(_ error: any Error, _ url: URL, outcome: String? = nil) -> CocoaError {
-        let shown = presenting(error)
+        let failed = error as? MigrationRun.ObjectFailure
+        let shown = presenting(failed?.cause ?? error)
         if let known = shown as? CocoaError, told.contains(known.code.rawValue) { return known }
         let cause = (shown as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(shown)"
         var info: [String: Any] = [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: shown]
-        for key in [NSEntityNameErrorKey, NSValidationKeyErrorKey] { info[key] = (shown as? CocoaError)?.userInfo[key] }
+        for key in handedOn { info[key] = (shown as? CocoaError)?.userInfo[key] }
+        if let failed { info[NSAffectedObjectsErrorKey] = [failed.object] }
         let words = outcome ?? "The store at \(url.path) could not be migrated and is as it was. "
-        return coreData(134110, words + cause, info)
+        return coreData(
+            134110, words + (failed.map { "It failed for \($0.object.absoluteString). " } ?? "") + cause, info)
     }
 }

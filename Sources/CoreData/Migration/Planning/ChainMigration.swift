@@ -14,11 +14,14 @@ struct ChainMigration {
     let chain: VersionChain
     /// For each step the mapping model that a program or its bundles have; nil for one that is inferred.
     let mappings: [NSMappingModel?]
+    /// Whether a step goes on after an object that failed, so that its error names them all.
+    var collectsFailures = false
 
     /// The same steps for another file.
     func moved(to url: URL) -> ChainMigration {
         ChainMigration(
-            url: url, type: type, configuration: configuration, options: options, chain: chain, mappings: mappings)
+            url: url, type: type, configuration: configuration, options: options, chain: chain, mappings: mappings,
+            collectsFailures: collectsFailures)
     }
 
     private func site(_ number: Int, _ folder: WorkFolder) throws -> MigrationSite {
@@ -60,6 +63,7 @@ struct ChainMigration {
             guard let mapping = mappings[number] else { return try site(number, folder).perform(inferred(number)) }
             let (from, to) = chain.steps[number]
             let manager = NSMigrationManager(sourceModel: from.model, destinationModel: to.model)
+            manager.collectsFailures = collectsFailures
             try withoutActuallyEscaping(progress) { progress in
                 manager.reports = { progress(Double(number) + min(Double($0), 0.999)) }
                 defer { manager.reports = nil }

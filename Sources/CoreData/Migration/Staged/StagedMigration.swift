@@ -166,7 +166,7 @@ struct StagedMigration {
         let code = (134000..<135000).contains(known) ? known : 134110
         let why = (cause as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(cause)"
         var info: [String: Any] = [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause]
-        for key in [NSEntityNameErrorKey, NSValidationKeyErrorKey] { info[key] = (cause as? CocoaError)?.userInfo[key] }
+        for key in CocoaError.handedOn { info[key] = (cause as? CocoaError)?.userInfo[key] }
         return CocoaError.coreData(
             code,
             "The migration of the store at \(url.path) failed in \(label), and the store has the version \(name(of: present)). \(why)",
