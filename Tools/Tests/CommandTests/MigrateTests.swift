@@ -196,7 +196,8 @@ struct MigrateTests {
 
     /// A package of two versions, and a store of the first.
     private func library(
-        _ first: String, _ second: String, configuration: String? = nil, _ fill: (NSManagedObjectContext) -> Void
+        _ first: String, _ second: String, configuration: String? = nil,
+        _ fill: @Sendable (NSManagedObjectContext) -> Void
     ) throws -> URL {
         let package = program.folder.appendingPathComponent("Library.xcdatamodeld")
         for (name, entities) in [("Library", first), ("Library 2", second)] {
