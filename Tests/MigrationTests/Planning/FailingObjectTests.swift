@@ -143,7 +143,8 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
         "An object that does not satisfy the later model is told by the ID of what it is made of, in a rehearsal and a run"
     )
     func invalid() throws {
-        let (versions, plan) = try mapped(V.attribute("name", "String", ""), "name", NSExpression(format: "$source.title"))
+        let (versions, plan) = try mapped(
+            V.attribute("name", "String", ""), "name", NSExpression(format: "$source.title"))
         let findings = try plan.rehearse()
         #expect(rows(findings).sorted() == ["Ware.name Item/p2", "Ware.name Item/p4"], "\(findings)")
         let error = failure { try plan.run() }
@@ -151,6 +152,30 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             error?.sentence.contains("/Item/p2") == true && error?.sentence.contains("/Item/p4") == true,
             "\(error?.sentence ?? "")")
         #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM") == ["5"])
+    }
+
+    @Test("A single object that fails is told once, and beside what ends the rehearsal")
+    func single() throws {
+        let (versions, _) = try mapped(V.attribute("name"), "name", NSExpression(format: "$source.title"))
+        try versions.write("DELETE FROM ZITEM WHERE Z_PK > 2")
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: versions.store)
+        let recorded = try #require(metadata[NSStoreModelVersionHashesKey] as? [String: Data])
+        let chain = try VersionChain(of: recorded, at: versions.store, in: versions.url, order: nil)
+        for (source, expected) in [("Item", ["p2"]), ("Nothing", [])] {
+            let mapping = NSEntityMapping()
+            (mapping.name, mapping.sourceEntityName, mapping.destinationEntityName) = ("ItemToWare", "Item", "Ware")
+            mapping.sourceExpression = SourceExpression.all(of: source)
+            mapping.entityMigrationPolicyClassName = "RefusingPolicy"
+            mapping.attributeMappings = []
+            let model = NSMappingModel()
+            model.entityMappings = [mapping]
+            let migration = ChainMigration(
+                url: versions.store, type: NSSQLiteStoreType, configuration: nil, options: nil, chain: chain,
+                mappings: [model])
+            let findings = try MigrationForecast(migration).plan().rehearse()
+            #expect(findings.count == 1, "\(findings)")
+            #expect(findings.compactMap { $0.id?.split(separator: "/").last.map(String.init) } == expected)
+        }
     }
 
     @Test("What a policy throws for an object names it")

@@ -23,6 +23,8 @@ extension MigrationRun {
 final class ObjectFailures {
     private var errors: [any Error] = []
     private var count = 0
+    /// Whether they were thrown.
+    private var isTold = false
     var isEmpty: Bool { count == 0 }
 
     /// - Parameter source: the object that it failed for.
@@ -42,6 +44,8 @@ final class ObjectFailures {
 
     /// - Throws: all that was kept, and how many more there are.
     func finish() throws {
+        if isEmpty { return }
+        isTold = true
         let rest = count - errors.count
         let more = CocoaError.coreData(134110, "\(rest) other objects cannot be migrated either.")
         try Validation.throwing(rest > 0 ? errors + [more] : errors)
@@ -49,10 +53,7 @@ final class ObjectFailures {
 
     /// What ends a run, with what was kept before.
     func joining(_ error: any Error) -> any Error {
-        if isEmpty || (error as? CocoaError)?.code.rawValue == 1560 { return error }
-        if errors.count == 1, count == 1, let only = errors.first as? CocoaError, only == error as? CocoaError {
-            return error
-        }
+        if isEmpty || isTold { return error }
         add(CocoaError.presenting(error))
         do { try finish() } catch { return error }
         return error
