@@ -127,6 +127,9 @@ import Testing
         }
         #expect(error?.code == .migration)
         #expect(error?.sentence.contains("“broken”") == true)
+        #expect(
+            error?.sentence.contains("the store has the version Shop 2 (\(sum(2)))") == true
+                && error?.sentence.contains("as it was") == false, "\(error?.sentence ?? "")")
         let count = try versions.with(models[1], at: versions.file("shop")) {
             try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Ware"))
         }
@@ -160,6 +163,37 @@ import Testing
                     ofType: NSSQLiteStoreType, configurationName: nil, at: versions.file("shop"),
                     options: [NSPersistentStoreStagedMigrationManagerOptionKey: "no manager"])
             }?.sentence.contains("NSStagedMigrationManager") == true)
+    }
+
+    @Test("A handler that fails after its step says that the store has the step's version")
+    func failureAfterwards() throws {
+        let stage = custom("late")
+        stage.didMigrateHandler = { _, _ in throw CocoaError(.fileLocking) }
+        let error = thrown {
+            try open(4, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2)]), stage]))
+        }
+        #expect(error?.code == .migration)
+        #expect(error?.sentence.contains("“late”, and the store has the version Shop 3 (\(sum(3)))") == true)
+    }
+
+    @Test("13.6: each reference to a version is verified, also a further one to a version that another stage leads to")
+    func furtherReferences() throws {
+        let first = NSCustomMigrationStage(migratingFrom: reference(1), to: reference(2))
+        let missing = NSManagedObjectModelReference(fileURL: versions.file("None.momd"), versionChecksum: sum(2))
+        let wrong = NSManagedObjectModelReference(model: models[0], versionChecksum: sum(2))
+        for (further, code) in [(wrong, 134505), (missing, 134504)] {
+            let error = thrown {
+                try open(
+                    4,
+                    NSStagedMigrationManager([first, NSCustomMigrationStage(migratingFrom: further, to: reference(3))]))
+            }
+            #expect(error?.errorCode == code, "\(error?.sentence ?? "none")")
+        }
+        // Before anything was written.
+        let count = try versions.with(models[0], at: versions.file("shop")) {
+            try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Ware"))
+        }
+        #expect(count == 2)
     }
 
     @Test("References by name and by hashes find their version in a bundle, and verify its checksum (134504, 134505)")

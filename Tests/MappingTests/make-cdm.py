@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a compiled mapping model (.cdm) by the description of the format, with nothing of the library.
 
-make-cdm.py OUTPUT SOURCEHASH DESTINATIONHASH      hashes of Author and Person in base64
+make-cdm.py OUTPUT SOURCEHASH DESTINATIONHASH [POLICY]      hashes of Author and Person in base64, the class of their policy
 """
 import base64
 import plistlib
@@ -55,7 +55,7 @@ def mapped(name, expression):
               NSUserInfo=UID(0))
 
 
-def main(output, source, destination):
+def main(output, source, destination, policy=None):
     request = function(variable("manager"), "fetchRequestForSourceEntityNamed:predicateString:", constant("Author"),
                        constant("name != nil"))
     fetch = of("NSFetchRequestExpression", ("NSExpression", "NSObject"), NSRequest=request,
@@ -65,7 +65,8 @@ def main(output, source, destination):
         NSDestinationEntityName=add("Person"), NSSourceEntityVersionHash=add(base64.b64decode(source)),
         NSDestinationEntityVersionHash=add(base64.b64decode(destination)),
         NSAttributeMappings=array(mapped("fullName", path(variable("source"), "name")), mapped("rank", constant(3))),
-        NSRelationshipMappings=array(), NSSourceExpression=fetch, NSEntityMigrationPolicyClassName=UID(0),
+        NSRelationshipMappings=array(), NSSourceExpression=fetch,
+        NSEntityMigrationPolicyClassName=add(policy) if policy else UID(0),
         NSUserInfo=dictionary([("flavour", add("plum"))]))
     books = of(
         "NSEntityMapping", NSMappingName=add("BookToBook"), NSMappingType=5, NSSourceEntityName=add("Book"),

@@ -28,7 +28,24 @@ extension CocoaError {
             info[NSSQLiteMessageErrorKey] = error.engine?.message
         }
         info[NSSQLStatementErrorKey] = error.sql
+        info.merge(CocoaError.naming(error.objects, error.code)) { $1 }
         self.init(CocoaError.Code(rawValue: error.code), userInfo: info)
+    }
+
+    /// Objects as an error carries them: one by its URI, several as errors of their own.
+    private static func naming(_ objects: [FailedObject], _ code: Int) -> [String: Any] {
+        func affected(_ object: FailedObject) -> [String: Any] {
+            object.uri.flatMap { NSURL(string: $0) }.map { [NSAffectedObjectsErrorKey: [$0]] } ?? [:]
+        }
+        if objects.count == 1 { return affected(objects[0]) }
+        guard !objects.isEmpty else { return [:] }
+        let errors = objects.map { object in
+            var info = affected(object)
+            info[NSEntityNameErrorKey] = object.entity
+            info[NSValidationKeyErrorKey] = object.property
+            return CocoaError.coreData(code, object.sentence, info)
+        }
+        return [NSDetailedErrorsKey: errors]
     }
 
     /// A contradiction in a model: 134020, with the place of the declaration.

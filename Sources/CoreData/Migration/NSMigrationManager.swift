@@ -61,7 +61,9 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
         let transfer = StoreTransfer(
             manager: self, mappings: mappings, source: (sourceURL, sStoreType, sOptions, nil),
             destination: (dURL, dStoreType, dOptions, nil))
-        do { try transfer.run() } catch { throw CocoaError.presenting(error) }
+        do { try transfer.run() } catch let failure as MigrationRun.ObjectFailure {
+            throw CocoaError.presenting(failure.cause)
+        } catch { throw CocoaError.presenting(error) }
     }
 
     /// Migrates a store where it is, as opening it with a mapping model does.
@@ -136,6 +138,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
         set { progressBits.store(newValue.bitPattern, ordering: .relaxed) }
     }
     private let progressBits = Atomic<UInt32>(0)
+    /// Whether a run goes on after an object that failed, so that its error names them all. Nothing comes of such a run.
+    final var collectsFailures = false
     /// Told of the progress whenever objects were saved.
     final var reports: ((Float) -> Void)?
 

@@ -59,6 +59,8 @@ private struct AutomaticMigration {
             if let recorded = try isFresh ? refused : mismatch(insteadOf: refusal) {
                 try migrate(from: recorded, insteadOf: refusal, in: folder)
             }
+        } catch let failure as StagedMigration.Failure {
+            throw failure.told
         } catch { throw CocoaError.migrating(error, url) }
     }
 
@@ -122,13 +124,24 @@ extension CocoaError {
         134100, 134111, 134120, 134130, 134140, 134150, 134160, 134170, 134190, 134504, 134505, 134506,
     ]
 
+    /// What an error says of objects and properties, and what is thrown for it says as well.
+    static let handedOn = [
+        NSEntityNameErrorKey, NSValidationKeyErrorKey, NSAffectedObjectsErrorKey, NSDetailedErrorsKey,
+    ]
+
     /// What a migration throws for a failure of it: 134110 with the cause, unless a code of its own says more.
-    static func migrating(_ error: any Error, _ url: URL) -> CocoaError {
-        let shown = presenting(error)
+    ///
+    /// - Parameter outcome: what stands before the cause; that the store is as it was unless it is given.
+    static func migrating(_ error: any Error, _ url: URL, outcome: String? = nil) -> CocoaError {
+        let failed = error as? MigrationRun.ObjectFailure
+        let shown = presenting(failed?.cause ?? error)
         if let known = shown as? CocoaError, told.contains(known.code.rawValue) { return known }
         let cause = (shown as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(shown)"
         var info: [String: Any] = [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: shown]
-        for key in [NSEntityNameErrorKey, NSValidationKeyErrorKey] { info[key] = (shown as? CocoaError)?.userInfo[key] }
-        return coreData(134110, "The store at \(url.path) could not be migrated and is as it was. \(cause)", info)
+        for key in handedOn { info[key] = (shown as? CocoaError)?.userInfo[key] }
+        if let failed { info[NSAffectedObjectsErrorKey] = [failed.object] }
+        let words = outcome ?? "The store at \(url.path) could not be migrated and is as it was. "
+        return coreData(
+            134110, words + (failed.map { "It failed for \($0.object.absoluteString). " } ?? "") + cause, info)
     }
 }

@@ -26,6 +26,10 @@ extension NSPersistentStoreCoordinator {
 extension NSPersistentStore {
     /// Answers whether there was something to do.
     fileprivate final func cleanUp() throws -> Bool {
-        do { return try rows.cleaner?.cleanUp() ?? false } catch { throw CocoaError.presenting(error) }
+        do {
+            guard let omitted = try rows.cleaner?.cleanUp() else { return false }
+            if let url { CoreDataWarning.tell(removed: omitted, from: url) }
+            return true
+        } catch { throw CocoaError.presenting(error) }
     }
 }

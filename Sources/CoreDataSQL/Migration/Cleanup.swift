@@ -27,6 +27,8 @@ package struct CleanupStep: Equatable, Sendable {
 /// They are written down, since from the model alone a column that nobody needs cannot be told from one that a program added.
 package struct CleanupTable: Sendable {
     package static let name = "OCDCLEANUP"
+    /// What stands in the place of a step's kind for a file that values of a column have referred to.
+    private static let file = "file"
     private let dialect: any SQLDialect
     package init(_ dialect: any SQLDialect) { self.dialect = dialect }
 
@@ -45,10 +47,27 @@ package struct CleanupTable: Sendable {
         "INSERT INTO \(table) (\(columns)) VALUES (\((1...4).map(dialect.next).joined(separator: ", ")))"
     }
     /// Answers the same of all steps, in their order.
-    package var all: String { "SELECT \(columns) FROM \(table) ORDER BY \(name("Z_PK"))" }
+    package var all: String {
+        "SELECT \(columns) FROM \(table) WHERE \(name("ZKIND")) <> '\(Self.file)' ORDER BY \(name("Z_PK"))"
+    }
+    /// The column, as `place` names it. Answers the names of the files that values of it have referred to.
+    package var files: String { "SELECT \(name("ZNAME")) \(ofColumn)" }
+    /// The column.
+    package var removeFiles: String { "DELETE \(ofColumn)" }
+    private var ofColumn: String {
+        "FROM \(table) WHERE \(name("ZKIND")) = '\(Self.file)' AND \(name("ZTABLE")) = \(dialect.next(1))"
+    }
     /// Number.
     package var remove: String { "DELETE FROM \(table) WHERE \(name("Z_PK")) = \(dialect.next(1))" }
     package var end: String { "DROP TABLE \(table)" }
+
+    /// How a file's row names the column.
+    static func place(_ step: CleanupStep) -> Value { .text("\(step.table).\(step.name)") }
+
+    /// The values of `add` for a file.
+    static func values(_ number: Int, file: String, of step: CleanupStep) -> [Value] {
+        [.int(Int64(number)), .text(Self.file), place(step), .text(file)]
+    }
 
     /// What a step runs; nil for files.
     package func statement(_ step: CleanupStep) -> String? {
@@ -91,26 +110,35 @@ package struct Cleanup {
         try Catalogue(session).tables().contains(CleanupTable.name)
     }
 
-    /// Does one step.
-    ///
-    /// - Returns: the files that no row refers to any more; nil where nothing is left.
-    package func step() throws -> Set<String>? {
+    /// What came of clean-up.
+    package struct Outcome {
+        /// The files that no row refers to any more.
+        package fileprivate(set) var gone: Set<String> = []
+        /// What of a program's own definitions is left out.
+        package fileprivate(set) var omitted: [String] = []
+    }
+
+    /// Does one step; nil where nothing is left.
+    package func step() throws -> Outcome? {
         guard let left = try statements.steps(session) else { return nil }
         guard let (number, step) = left.first else {
             try end()
             return nil
         }
-        let gone = try perform(step)
+        let outcome = try perform(step)
         try session.run(statements.remove, [.int(number)])
         if left.count == 1 { try end() }
-        return gone
+        return outcome
     }
 
     /// Does all that is left.
-    package func finish() throws -> Set<String> {
-        var gone: Set<String> = []
-        while let files = try step() { gone.formUnion(files) }
-        return gone
+    package func finish() throws -> Outcome {
+        var all = Outcome()
+        while let outcome = try step() {
+            all.gone.formUnion(outcome.gone)
+            all.omitted += outcome.omitted
+        }
+        return all
     }
 
     /// Removes what is left of tables that no model has, where all others go as well.
@@ -124,7 +152,7 @@ package struct Cleanup {
         try session.run(statements.end, [])
     }
 
-    /// Writes down what is left to do.
+    /// Writes down what is left to do, and the files of values that wait for it: a row that is deleted meanwhile takes its own reference along.
     func putOff(_ steps: [CleanupStep]) throws {
         if steps.isEmpty { return }
         try session.run(statements.definition, [])
@@ -132,6 +160,13 @@ package struct Cleanup {
             try session.run(
                 statements.add,
                 [.int(Int64(number + 1)), .text(step.kind.rawValue), .text(step.table), .text(step.name)])
+        }
+        var number = steps.count
+        for step in steps where step.kind == .files {
+            for file in try files(of: [step]).sorted() {
+                number += 1
+                try session.run(statements.add, CleanupTable.values(number, file: file, of: step))
+            }
         }
     }
 
@@ -150,13 +185,25 @@ package struct Cleanup {
         try MetadataRecord.rewrite(metadata.deferring(false), to: session)
     }
 
-    private func perform(_ step: CleanupStep) throws -> Set<String> {
-        guard try isThere(step), !isUsed(step) else { return [] }
-        if let sql = statements.statement(step) {
-            try session.run(sql, [])
-            return []
+    private func perform(_ step: CleanupStep) throws -> Outcome {
+        if step.kind == .files { return Outcome(gone: try remove(step)) }
+        guard try isThere(step), !isUsed(step), let sql = statements.statement(step) else { return Outcome() }
+        let foreign = ForeignDefinitions(session)
+        if step.kind != .index { try foreign.setAside(around: step.table) }
+        do { try session.run(sql, []) } catch let error as StoreError {
+            // What a program has made part of the table itself keeps its column, which is in nobody's way.
+            guard step.kind == .column, session.isOfStatement(error) else { throw error }
         }
-        let gone = try files(of: [step])
+        return Outcome(omitted: try foreign.putBack())
+    }
+
+    /// Files of values: those that rows refer to, and those that rows which were deleted since referred to.
+    private func remove(_ step: CleanupStep) throws -> Set<String> {
+        let recorded = try session.tuples(statements.files, [CleanupTable.place(step)]).compactMap { $0.first?.word }
+        try session.run(statements.removeFiles, [CleanupTable.place(step)])
+        if isUsed(step) { return [] }
+        var gone = Set(recorded.filter { UUID(uuidString: $0) != nil })
+        if try isThere(step) { gone.formUnion(try files(of: [step])) }
         return try gone.isEmpty ? [] : gone.subtracting(files?.names(session) ?? [])
     }
 

@@ -2,7 +2,7 @@
 
 import CoreDataValues
 
-/// Rows that have the same values in all of a constraint's attributes, ten at most.
+/// Rows that have the same values in all of a constraint's attributes, as many as are named one by one.
 struct EqualRows {
     private let table: String
     private let columns: [String]
@@ -19,14 +19,21 @@ struct EqualRows {
         }
     }
 
+    private var list: String { columns.joined(separator: ", ") }
+    private var equal: String {
+        let present = columns.map { dialect.isPresent($0) }.joined(separator: " AND ")
+        return "FROM \(table) WHERE \(present) GROUP BY \(list) HAVING COUNT(*) > 1"
+    }
+
+    /// Answers how many there are.
+    var count: String { "SELECT SUM(e.n) FROM (SELECT COUNT(*) AS n \(equal)) AS e" }
+
     /// Answers number and entity of each row and its values, equal ones together. Nulls are not equal.
     var sql: String {
-        let (key, entity, list) = (dialect.quoted("Z_PK"), dialect.quoted("Z_ENT"), columns.joined(separator: ", "))
-        let present = columns.map { dialect.isPresent($0) }.joined(separator: " AND ")
-        let equal = "SELECT \(list) FROM \(table) WHERE \(present) GROUP BY \(list) HAVING COUNT(*) > 1"
+        let (key, entity) = (dialect.quoted("Z_PK"), dialect.quoted("Z_ENT"))
         let pairs = columns.map { "e.\($0) = t.\($0)" }.joined(separator: " AND ")
         let own = columns.map { "t.\($0)" }.joined(separator: ", ")
         return
-            "SELECT t.\(key), t.\(entity), \(own) FROM \(table) AS t JOIN (\(equal)) AS e ON \(pairs) ORDER BY \(own), t.\(key) LIMIT 10"
+            "SELECT t.\(key), t.\(entity), \(own) FROM \(table) AS t JOIN (SELECT \(list) \(equal)) AS e ON \(pairs) ORDER BY \(own), t.\(key) LIMIT \(FailedObject.limit)"
     }
 }

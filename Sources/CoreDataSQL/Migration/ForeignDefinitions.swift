@@ -4,6 +4,8 @@ import CoreDataValues
 
 /// Keeps what a program has defined over the tables of a store, while these are made anew: *sort out · set aside · sort out · put back*
 ///
+/// Where one thing goes after the other later on, as clean-up does it: *set aside · put back*.
+///
 /// Whatever the database cannot compile any more is left out: it refuses changes of the schema, and as a trigger the saves of the store.
 /// Inside a transaction. What a definition does not compile by is no error that leaves pages unwritten, so the transaction may go on.
 final class ForeignDefinitions {
@@ -33,6 +35,13 @@ final class ForeignDefinitions {
     func setAside(over tables: Set<String>) throws {
         let gone = try definitions().filter { tables.contains($0.table) && $0.kind != "view" }
         for definition in gone { try drop(definition) }
+        waiting += gone
+    }
+
+    /// Before a table or a column of it goes, which the database refuses where a definition has it, or leaves a definition without.
+    func setAside(around table: String) throws {
+        let gone = try definitions().filter { !$0.isIndex || $0.table == table }
+        for definition in gone.reversed() { try drop(definition) }
         waiting += gone
     }
 

@@ -44,9 +44,18 @@ struct JoinMove {
     }
 }
 
+extension StoreMap {
+    /// The tables that a migration of a store leaves, whose join tables keep the names that its file gave them.
+    package convenience init(_ later: StoreMap, after store: StoreMap, _ migration: BoundMigration) {
+        self.init(later, joins: JoinMove.keptNames(of: later.joins, migration, store))
+    }
+}
+
 extension JoinMove {
     /// Later join tables under the names that a file gave them, where the model's own names are as they were.
-    static func keptNames(of joins: [JoinTable], _ migration: BoundMigration, _ store: StoreMap) -> [JoinTable] {
+    fileprivate static func keptNames(of joins: [JoinTable], _ migration: BoundMigration, _ store: StoreMap)
+        -> [JoinTable]
+    {
         let computed = JoinTablePlan(schema: migration.source).tables()
         return joins.map { join in
             guard let (later, link) = migration.origin(of: join), let back = migration.source[link].inverse,

@@ -11,7 +11,7 @@ import CoreDataValues
 package struct MigrationCompiler {
     private let migration: BoundMigration
     private let from: StoreMap
-    let to: StoreMap
+    package let to: StoreMap
     /// Whether clean-up is put off.
     let defers: Bool
     /// Tables that stay although nothing comes of them.
@@ -154,9 +154,11 @@ package struct MigrationCompiler {
         }
     }
 
-    /// A statement that answers the number of a row with a value that is not allowed.
+    /// A statement that answers the numbers of rows with a value that is not allowed, as many as are named one by one.
     package struct Check {
         package let sql: String
+        /// Answers how many there are.
+        package let count: String
         package let entity: Entity
         /// What the row's entity was.
         let former: Entity
@@ -192,10 +194,13 @@ package struct MigrationCompiler {
                 guard let place = table.column(of: fill.slot, in: entity.index),
                     let condition = condition(copy, fill, quoted(table.columns[place].name))
                 else { continue }
-                let sql =
-                    "SELECT \(quoted("Z_PK")) FROM \(quoted(table.name)) "
-                    + "WHERE \"Z_ENT\" = \(entity.index.number) AND \(condition) LIMIT 1"
-                checks.append(Check(sql: sql, entity: entity, former: copy.source, slot: entity.slots[fill.slot]))
+                let rows = "FROM \(quoted(table.name)) WHERE \"Z_ENT\" = \(entity.index.number) AND \(condition)"
+                let key = quoted("Z_PK")
+                checks.append(
+                    Check(
+                        sql: "SELECT \(key) \(rows) ORDER BY \(key) LIMIT \(FailedObject.limit)",
+                        count: "SELECT COUNT(*) \(rows)", entity: entity, former: copy.source,
+                        slot: entity.slots[fill.slot]))
             }
         }
         return checks

@@ -41,8 +41,8 @@ package struct Migrator {
         for sql in try compiler.preparations { try run(sql) }
         try foreign.sortOut()
         for (sql, values) in try compiler.insertions + compiler.changes { try session.run(.text(sql), values, texts) }
-        for check in try compiler.checks { if let number = try found(check.sql) { throw missing(check, number) } }
-        for check in try compiler.overflows where try found(check.sql) != nil {
+        try requireValues()
+        for check in try compiler.overflows where try !found(check.sql).isEmpty {
             throw StoreError.overflow(of: check.slot, check.entity)
         }
         try renumber()
@@ -64,16 +64,19 @@ package struct Migrator {
     }
 
     private func run(_ sql: String) throws { try session.run(.text(sql), [], texts) }
-    private func found(_ sql: String) throws -> Int64? {
-        try session.numbers(.text(sql), each: 1, [], texts).first ?? nil
+    private func found(_ sql: String) throws -> [Int64] {
+        try session.numbers(.text(sql), each: 1, [], texts).compactMap { $0 }
     }
 
-    private func missing(_ check: MigrationCompiler.Check, _ number: Int64) -> StoreError {
-        StoreError(
-            1570,
-            "\(check.entity.name).\(check.slot.name) must have a value in the new model, and the object "
-                + "\(uri(check.former, number)) has none. Give it one first, or make the property optional.",
-            path: session.path, entity: check.entity.name, property: check.slot.name)
+    private func requireValues() throws {
+        let missing = try compiler.checks.compactMap { check -> MissingValues? in
+            let numbers = try found(check.sql)
+            if numbers.isEmpty { return nil }
+            let count = numbers.count < FailedObject.limit ? numbers.count : Int(try found(check.count).first ?? 0)
+            return MissingValues(
+                check.entity.name, check.slot.name, numbers.map { uri(check.former, $0) }, count: count)
+        }
+        if let error = StoreError.missingValues(missing, session.path) { throw error }
     }
 
     /// An object by its name in the former model.
@@ -113,14 +116,15 @@ package struct Migrator {
         let equal = EqualRows(constraint.entity, constraint.constraint, to)
         let former = Dictionary(
             migration.copies.map { ($0.destination.index.number, $0.source) }, uniquingKeysWith: { first, _ in first })
-        let rows = try session.tuples(equal.sql, []).compactMap { row -> String? in
+        let rows = try session.tuples(equal.sql, []).compactMap { row -> (uri: String, values: String)? in
             guard row.count > 2, case .int(let number) = row[0], case .int(let entity) = row[1],
                 let entity = former[Int(entity)]
             else { return nil }
-            return "\(uri(entity, number)) (\(row[2...].map(\.shown).joined(separator: ", ")))"
+            return (uri(entity, number), row[2...].map(\.shown).joined(separator: ", "))
         }
         var told = StoreError.equalObjects(
-            rows, in: constraint.constraint.names, of: constraint.entity.name, session.path)
+            rows, count: try found(equal.count).first.map { Int($0) }, in: constraint.constraint.names,
+            of: constraint.entity.name, session.path)
         (told.engine, told.sql) = (error.engine, sql)
         return told
     }

@@ -25,7 +25,7 @@ package struct StoreMigration {
         migration = try BoundMigration(plan)
         (plans, self.known, path) = ((store, later), known, url.path)
         try Self.requireFit(plan, store.map, known, url.path)
-        target = StoreMap(later.map, joins: JoinMove.keptNames(of: later.map.joins, migration, store.map))
+        target = StoreMap(later.map, after: store.map, migration)
         self.files = (files, try ExternalColumns(target, url: url))
     }
 
@@ -71,13 +71,14 @@ package struct StoreMigration {
         var written: (plist: Data, metadata: StoreMetadata)?
         try session.transaction {
             let now = try requireUnchanged(session)
-            gone = try Cleanup(session, store, files.before).finish()
+            let cleaned = try Cleanup(session, store, files.before).finish()
+            gone = cleaned.gone
             let outcome = try Migrator(
                 migration, from: store, to: target, store: known.uuid, session: session, defers: defers
             )
             .perform(recordsHistory: recordsHistory, files: files)
             gone.formUnion(outcome.gone)
-            omitted = outcome.omitted
+            omitted = cleaned.omitted + outcome.omitted
             try Cleanup(session, target, files.after).putOff(outcome.left)
             if !gone.isEmpty { try note.add(gone.sorted()) }
             try exchangeModel(session)

@@ -28,8 +28,8 @@ extension SQLiteStore: StoreMigrator, StoreCleaner {
         }
     }
 
-    package func migrate(_ plan: MigrationPlan, configuration: String?) throws {
-        _ = try migrate(plan, to: StorePlan(schema: plan.destination, configuration: configuration))
+    package func migrate(_ plan: MigrationPlan, configuration: String?) throws -> [String] {
+        try migrate(plan, to: StorePlan(schema: plan.destination, configuration: configuration))
     }
 
     private func migrate(_ plan: MigrationPlan, to target: StorePlan) throws -> [String] {
@@ -54,20 +54,20 @@ extension SQLiteStore: StoreMigrator, StoreCleaner {
 
     package var cleaner: (any StoreCleaner)? { pool.isSingle ? nil : self }
 
-    package func cleanUp() throws -> Bool {
-        guard try pool.read({ try Cleanup.isPending($0) }) else { return false }
+    package func cleanUp() throws -> [String]? {
+        guard try pool.read({ try Cleanup.isPending($0) }) else { return nil }
         try refuseIfReadOnly("What a migration has put off cannot be done")
         let folder = ExternalFolder(store: url)
         let note = PendingFiles(folder, store: identifier)
-        var gone: Set<String>?
+        var outcome: Cleanup.Outcome?
         try pool.write { connection in
             try connection.transaction {
-                gone = try Cleanup(connection, self.plan.map, externals).step()
-                if let gone, !gone.isEmpty { try note.add(gone.sorted()) }
+                outcome = try Cleanup(connection, self.plan.map, externals).step()
+                if let gone = outcome?.gone, !gone.isEmpty { try note.add(gone.sorted()) }
                 return true
             }
         }
-        KeptFiles.of(folder).remove(gone ?? [], note)
-        return gone != nil
+        KeptFiles.of(folder).remove(outcome?.gone ?? [], note)
+        return outcome?.omitted
     }
 }

@@ -29,6 +29,7 @@ package struct ImageMigration {
             guard let copy = copies[row.key.entity] else { continue }
             later.rows.append(try self.row(row, copy, owners))
         }
+        try requireValues(later)
         for (root, next) in image.next {
             for copy in migration.copies where source[copy.source.root].index == root {
                 let tree = destination[copy.destination.root].index
@@ -71,15 +72,6 @@ package struct ImageMigration {
                 guard case .int(let target) = row.values[former] else { continue }
                 point(fill.slot, at: target, among: source[source[index].destination].root, copy.destination, &values)
             }
-        }
-        for (place, slot) in slots.enumerated()
-        where slot.isRequired && values[place].isNull && slot.attribute?.isDerived != true {
-            let uri = "x-coredata://\(image.metadata.uuid)/\(copy.source.name)/p\(row.key.number)"
-            throw StoreError(
-                1570,
-                "\(copy.destination.name).\(slot.name) must have a value in the new model, and the object \(uri) has none. "
-                    + "Give it one first, or make the property optional.", entity: copy.destination.name,
-                property: slot.name)
         }
         return MemoryRow(
             key: RowKey(entity: copy.destination.index, number: row.key.number), version: row.version, values: values)
@@ -159,7 +151,26 @@ package struct ImageMigration {
         }
     }
 
-    // MARK: Constraints
+    // MARK: Refusals
+
+    private func requireValues(_ later: StoreImage) throws(StoreError) {
+        var missing: [String: (entity: Entity, slot: Int, uris: [String], count: Int)] = [:]
+        for row in later.rows {
+            let entity = destination[row.key.entity]
+            for (place, slot) in entity.slots.enumerated()
+            where slot.isRequired && row.values[place].isNull && slot.attribute?.isDerived != true {
+                var found = missing["\(entity.name).\(slot.name)"] ?? (entity, place, [], 0)
+                if found.uris.count < FailedObject.limit { found.uris.append(uri(row)) }
+                found.count += 1
+                missing["\(entity.name).\(slot.name)"] = found
+            }
+        }
+        let sorted = missing.values.sorted { ($0.entity.index, $0.slot) < ($1.entity.index, $1.slot) }
+        let values = sorted.map {
+            MissingValues($0.entity.name, $0.entity.slots[$0.slot].name, $0.uris, count: $0.count)
+        }
+        if let error = StoreError.missingValues(values, path) { throw error }
+    }
 
     private func requireUnique(_ later: StoreImage) throws(StoreError) {
         var claims: [ConstraintIndex.Claim: [MemoryRow]] = [:]
@@ -180,14 +191,15 @@ package struct ImageMigration {
         else { return }
         let groups = equal.filter { $0.key.name == name }.values.sorted { $0[0].key.number < $1[0].key.number }
         throw StoreError.equalObjects(
-            groups.joined().map { object($0, constraint.slots) }, in: constraint.names, of: entity.name, path)
+            groups.joined().map { row in
+                (uri(row), constraint.slots.map { row.values[$0].shown }.joined(separator: ", "))
+            }, in: constraint.names, of: entity.name, path)
     }
 
-    /// An object by its name in the former model, with its values.
-    private func object(_ row: MemoryRow, _ slots: [Int]) -> String {
+    /// An object by its name in the former model.
+    private func uri(_ row: MemoryRow) -> String {
         let former = migration.copies.first { $0.destination.index == row.key.entity }?.source.name ?? ""
-        let values = slots.map { row.values[$0].shown }.joined(separator: ", ")
-        return "x-coredata://\(image.metadata.uuid)/\(former)/p\(row.key.number) (\(values))"
+        return "x-coredata://\(image.metadata.uuid)/\(former)/p\(row.key.number)"
     }
 }
 

@@ -116,7 +116,8 @@ struct PlainMigration {
         _ index: RelationshipIndex, _ slot: Slot, _ place: Int, _ later: Entity, wasToMany: Bool
     ) -> SlotFill? {
         let relationship = pairs.destination[index]
-        if wasToMany, let former = former(of: relationship), former.isToMany, !former.description.isTransient {
+        let own = former(of: relationship, in: later.index) ?? former(of: relationship)
+        if wasToMany, let own, own.isToMany, !own.description.isTransient {
             return ask(
                 later, slot.name, "was a to-many and is a to-one (only a mapping model can say which member is kept)")
         }

@@ -90,7 +90,9 @@ extension StatementList {
             CleanupStep(.table, "ZAID", of: "ZAID"),
         ]
         return lines("migration, table of what is put off", [table.definition], true)
-            + lines("migration, what is put off", [table.add, table.all, table.remove], false)
+            + lines(
+                "migration, what is put off", [table.add, table.all, table.remove, table.files, table.removeFiles],
+                false)
             + lines("migration, what was put off", steps.compactMap(table.statement) + [table.end], true)
     }
 }

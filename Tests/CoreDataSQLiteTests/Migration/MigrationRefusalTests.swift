@@ -20,7 +20,7 @@ struct MigrationRefusalTests {
 
     private func refusal(_ store: SQLiteStore, _ plan: MigrationPlan, _ words: String, _ code: Int = 134110) throws {
         do {
-            try #require(store.migrator).migrate(plan, configuration: nil)
+            _ = try #require(store.migrator).migrate(plan, configuration: nil)
             Issue.record("Not refused: \(words)")
         } catch let error as StoreError {
             #expect(error.code == code && error.sentence.contains(words), "\(error.code) \(error.sentence)")
@@ -203,7 +203,7 @@ struct MigrationRefusalTests {
                 }
             }
         }
-        try #require(store.migrator).migrate(plan, configuration: nil)
+        _ = try #require(store.migrator).migrate(plan, configuration: nil)
         group.wait()
         #expect(wrong.isEmpty, "\(wrong.prefix(3))")
         #expect(throws: StoreError.self) { try cursor.next() }

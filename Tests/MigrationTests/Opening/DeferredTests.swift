@@ -239,4 +239,75 @@ import Testing
             #expect(try context.values("Item", "title") == ["x"])
         }
     }
+
+    @Test(
+        "Files of rows that are deleted while their column waits go with its clean-up, or with the next migration",
+        arguments: ["finish", "inferred", "mapped"])
+    func deletedRows(_ how: String) throws {
+        let versions = try filled(Self.first, Self.second, Self.second + V.entity("New", "", V.attribute("x")))
+        try versions.open(2, NSSQLiteStoreType, Self.deferring) { context in
+            context.delete(try context.all("Item")[1])
+            try context.save()
+        }
+        try versions.write("DELETE FROM ZPERSON WHERE Z_PK = 1")
+        #expect(files(versions) == 6)
+        switch how {
+        case "finish": try versions.open(2) { try $0.persistentStoreCoordinator?.finishDeferredLightweightMigration() }
+        case "inferred": try versions.open(3) { _ in }
+        default:
+            let (from, to) = (try versions.model(2), try versions.model(3))
+            let manager = NSMigrationManager(sourceModel: from, destinationModel: to)
+            manager.usesStoreSpecificMigrationManager = false
+            try manager.migrateInPlace(
+                versions.store, type: NSSQLiteStoreType, options: nil,
+                with: NSMappingModel.inferredMappingModel(forSourceModel: from, destinationModel: to))
+        }
+        #expect(files(versions) == 0)
+        #expect(try !isPending(versions) && !parts(versions).contains("OCDCLEANUP"))
+    }
+
+    @Test(
+        "Views and triggers of a program's own over what waits do not keep clean-up from ending: those that make sense stay, others are told"
+    )
+    func definitions() throws {
+        let versions = try filled(Self.first, Self.second)
+        try versions.open(2, NSSQLiteStoreType, Self.deferring) { _ in }
+        try versions.write(
+            """
+            CREATE TABLE LOG (x);
+            CREATE VIEW Ages AS SELECT ZAGE FROM ZITEM;
+            CREATE VIEW Titles AS SELECT ZTITLE FROM ZITEM;
+            CREATE VIEW People AS SELECT ZNAME FROM ZPERSON;
+            CREATE TRIGGER NoteAge AFTER UPDATE OF ZTITLE ON ZITEM BEGIN INSERT INTO LOG VALUES (OLD.ZAGE); END;
+            CREATE TRIGGER NoteTitle AFTER UPDATE OF ZTITLE ON ZITEM BEGIN INSERT INTO LOG VALUES (NEW.ZTITLE); END;
+            CREATE TRIGGER NotePerson AFTER UPDATE OF ZTITLE ON ZITEM BEGIN DELETE FROM ZPERSON; END;
+            CREATE INDEX ByAge ON ZITEM (ZAGE, ZTITLE);
+            """)
+        try versions.open(2) { context in
+            try context.persistentStoreCoordinator?.finishDeferredLightweightMigration()
+            try context.all("Item")[0].setValue("other", forKey: "title")
+            try context.save()
+        }
+        #expect(Self.removed.isDisjoint(with: try parts(versions)))
+        #expect(try !isPending(versions))
+        let own = try versions.sql("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger') ORDER BY name")
+        #expect(own == ["NoteTitle", "Titles"])
+        #expect(try versions.sql("SELECT x FROM LOG") == ["other"])
+        #expect(try !parts(versions).contains("ByAge"))
+    }
+
+    @Test("A column that a program has built into the table stays, and the rest is cleaned up")
+    func builtIn() throws {
+        let versions = try filled(Self.first, Self.second)
+        try versions.open(2, NSSQLiteStoreType, Self.deferring) { _ in }
+        try versions.write("ALTER TABLE ZITEM ADD COLUMN DOUBLED AS (ZAGE * 2)")
+        try versions.open(2) { context in
+            try context.persistentStoreCoordinator?.finishDeferredLightweightMigration()
+            context.make("Item", ["title": "new"])
+            try context.save()
+        }
+        #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM") == ["4"])
+        #expect(try parts(versions).intersection(Self.removed) == ["ZITEM.ZAGE"])
+        #expect(try !isPending(versions))
+    }
 }

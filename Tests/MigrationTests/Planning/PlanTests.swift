@@ -152,6 +152,7 @@ import Testing
         #expect(
             open?.sentence.hasPrefix("The step from Shop 2 to Shop 3 failed") == true
                 && open?.sentence.contains("Item.title") == true)
+        #expect(open?.sentence.contains("the store has the version Shop 1.") == true)
         let short = try coordinator.migrationPlan(
             at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 2"])
         #expect(short.steps.map(\.to) == ["Shop 2"])
@@ -172,6 +173,27 @@ import Testing
         try versions.open(2, NSSQLiteStoreType, [:]) { context in
             let counts = try context.values("Item", "count")
             #expect(counts == ["4", "4", "4"])
+        }
+    }
+
+    @Test("A chain that fails midway for its rows says which version the store has, and not that it is as it was")
+    func midway() throws {
+        let linked = V.entity("Tag", "", V.attribute("name"))
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title"), V.toOne("tag", "Tag")) + linked,
+            V.entity("Item", "", V.attribute("title"), V.attribute("note"), V.toOne("tag", "Tag")) + linked,
+            V.entity("Item", "", V.attribute("title"), V.attribute("note"), V.toOne("tag", "Tag", nil, "")) + linked)
+        try versions.open(1) { context in
+            context.make("Item", ["title": "x"])
+            try context.save()
+        }
+        let error = failure { try coordinator.migrateStore(at: versions.store, toVersionsOf: versions.url) }
+        #expect(error?.number == 134110, "\(error?.sentence ?? "none")")
+        #expect(error?.sentence.contains("the store has the version Shop 2.") == true)
+        #expect(error?.sentence.contains("as it was") == false && error?.sentence.contains("/Item/p1") == true)
+        try versions.open(2, NSSQLiteStoreType, [:]) { context in
+            let titles = try context.values("Item", "title")
+            #expect(titles == ["x"])
         }
     }
 

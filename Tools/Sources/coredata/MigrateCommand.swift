@@ -37,6 +37,9 @@ struct MigrateCommand: ParsableCommand {
     @Option(help: "The store's type: SQLite, Binary, XML or PropertyList.")
     var type = "SQLite"
 
+    @Option(help: "The configuration of the model whose entities the store has; all entities unless named.")
+    var configuration: String?
+
     @Flag(help: "Says what would happen. The store is only read.")
     var plan = false
 
@@ -51,7 +54,8 @@ struct MigrateCommand: ParsableCommand {
 
     func validate() throws {
         if matrix != nil {
-            guard store == nil, model == nil, version == nil, backup == nil, !plan, !rehearse else {
+            guard store == nil, model == nil, version == nil, configuration == nil, backup == nil, !plan, !rehearse
+            else {
                 throw ValidationError("--matrix makes its own stores; only --stores and --json go with it.")
             }
         } else {
@@ -109,7 +113,7 @@ struct MigrateCommand: ParsableCommand {
         }
         return try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
             at: URL(fileURLWithPath: store), toVersionsOf: package, versions: versions,
-            type: NSPersistentStore.StoreType(rawValue: type))
+            type: NSPersistentStore.StoreType(rawValue: type), configuration: configuration)
     }
 
     /// On a terminal, one line that is written again at each step, and at each percent of one that makes objects.

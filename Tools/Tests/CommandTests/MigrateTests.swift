@@ -191,4 +191,107 @@ struct MigrateTests {
                     && $0["property"] as? String == "age"
             })
     }
+
+    // MARK: Other models
+
+    /// A package of two versions, and a store of the first.
+    private func library(
+        _ first: String, _ second: String, configuration: String? = nil,
+        _ fill: @Sendable (NSManagedObjectContext) -> Void
+    ) throws -> URL {
+        let package = program.folder.appendingPathComponent("Library.xcdatamodeld")
+        for (name, entities) in [("Library", first), ("Library 2", second)] {
+            let place = package.appendingPathComponent("\(name).xcdatamodel")
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            try Data("<model>\n\(entities)\n</model>".utf8).write(to: place.appendingPathComponent("contents"))
+        }
+        let current =
+            "<plist><dict><key>_XCCurrentVersionName</key><string>Library 2.xcdatamodel</string></dict></plist>"
+        try Data(current.utf8).write(to: package.appendingPathComponent(".xccurrentversion"))
+        let model = try NSManagedObjectModel(loading: package.appendingPathComponent("Library.xcdatamodel"))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: configuration, at: store, options: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            fill(context)
+            try context.save()
+        }
+        try coordinator.close()
+        return package
+    }
+
+    private static func attribute(_ name: String) -> String {
+        "<attribute name=\"\(name)\" optional=\"YES\" attributeType=\"String\"/>"
+    }
+
+    @Test("A store of one configuration is planned, rehearsed and migrated with that configuration")
+    func configuration() throws {
+        func entities(_ more: String) -> String {
+            """
+            <entity name="Book">\(Self.attribute("title"))\(more)</entity><entity name="Note">\(Self.attribute("text"))\(more)</entity>
+            <configuration name="Local"><memberEntity name="Book"/></configuration>
+            """
+        }
+        let package = try library(entities(""), entities(Self.attribute("more")), configuration: "Local") {
+            NSEntityDescription.insertNewObject(forEntityName: "Book", into: $0).setValue("t", forKey: "title")
+        }
+        let use = ["migrate", store.path, "--model", package.path, "--configuration", "Local"]
+        let plan = try program.run(use + ["--plan"])
+        #expect(plan.status == 0 && plan.output.contains("Book.more was added"), "\(plan)")
+        #expect(!plan.output.contains("Note") && !plan.output.contains("ZNOTE"), "\(plan.output)")
+        for options in [["--rehearse"], []] {
+            let answer = try program.run(use + options)
+            #expect(answer.status == 0, "\(answer)")
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: package))
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "Local", at: store)
+        try coordinator.close()
+        let unknown = try program.run([
+            "migrate", store.path, "--model", package.path, "--configuration", "Nobody", "--plan",
+        ])
+        #expect(unknown.status == 1 && unknown.errors.contains("Nobody"), "\(unknown)")
+        #expect(try program.run(["migrate", "--matrix", package.path, "--configuration", "Local"]).status == 2)
+    }
+
+    @Test("Steps that need a policy that the tool lacks are planned, and are neither rehearsed nor run, by name")
+    func policy() throws {
+        let package = try library(
+            """
+            <entity name="Author">\(Self.attribute("name"))</entity>
+            <entity name="Book">\(Self.attribute("title"))<relationship name="author" optional="YES" maxCount="1" destinationEntity="Author"/></entity>
+            """,
+            """
+            <entity name="Person">\(Self.attribute("fullName"))<attribute name="rank" optional="YES" attributeType="Integer 16"/></entity>
+            <entity name="Book">\(Self.attribute("title"))<relationship name="author" optional="YES" maxCount="1" destinationEntity="Person"/></entity>
+            """
+        ) {
+            NSEntityDescription.insertNewObject(forEntityName: "Author", into: $0).setValue("Ann", forKey: "name")
+        }
+        let hashes = try [("Library", "Author"), ("Library 2", "Person")].map { version, entity in
+            try NSManagedObjectModel(loading: package.appendingPathComponent("\(version).xcdatamodel"))
+                .entityVersionHashesByName[entity]?.base64EncodedString() ?? ""
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            [
+                "python3", root.appendingPathComponent("Tests/MappingTests/make-cdm.py").path,
+                program.folder.appendingPathComponent("Library.cdm").path,
+            ] + hashes + ["AuthorsOwnPolicy"]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let before = try Data(contentsOf: store)
+        for options in [["--plan"], ["--rehearse"], []] {
+            let use = ["migrate", store.path, "--model", package.path]
+            let answer = try program.run(use + options)
+            #expect(answer.status == 1 && answer.output.contains("Library → Library 2 (custom)"), "\(answer)")
+            #expect(answer.output.contains("AuthorsOwnPolicy") && answer.output.contains("cannot run here"))
+            let found = try report(program.run(use + options + ["--json"]))
+            #expect(found.contains { ($0["message"] as? String)?.contains("AuthorsOwnPolicy") == true }, "\(found)")
+        }
+        #expect(try Data(contentsOf: store) == before)
+    }
 }

@@ -14,11 +14,14 @@ struct ChainMigration {
     let chain: VersionChain
     /// For each step the mapping model that a program or its bundles have; nil for one that is inferred.
     let mappings: [NSMappingModel?]
+    /// Whether a step goes on after an object that failed, so that its error names them all.
+    var collectsFailures = false
 
     /// The same steps for another file.
     func moved(to url: URL) -> ChainMigration {
         ChainMigration(
-            url: url, type: type, configuration: configuration, options: options, chain: chain, mappings: mappings)
+            url: url, type: type, configuration: configuration, options: options, chain: chain, mappings: mappings,
+            collectsFailures: collectsFailures)
     }
 
     private func site(_ number: Int, _ folder: WorkFolder) throws -> MigrationSite {
@@ -36,13 +39,15 @@ struct ChainMigration {
     }
 
     /// The statements of a step in a SQLite store.
-    func compiler(_ number: Int) throws -> MigrationCompiler {
+    ///
+    /// - Parameter map: the tables before the step, under the names that the file has for them; nil for those of a new store.
+    func compiler(_ number: Int, on map: StoreMap?) throws -> MigrationCompiler {
         let (from, to) = chain.steps[number]
-        let dialect = SQLiteDialect()
+        let (dialect, migration) = (SQLiteDialect(), try BoundMigration(inferred(number)))
+        let former = try map ?? StoreMap(schema: from.schema, configuration: configuration, dialect: dialect)
+        let later = try StoreMap(schema: to.schema, configuration: configuration, dialect: dialect)
         return try MigrationCompiler(
-            BoundMigration(inferred(number)),
-            from: StoreMap(schema: from.schema, configuration: configuration, dialect: dialect),
-            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect),
+            migration, from: former, to: StoreMap(later, after: former, migration),
             defers: StoreOptions(options).sqlite.defersCleanup)
     }
 
@@ -58,6 +63,7 @@ struct ChainMigration {
             guard let mapping = mappings[number] else { return try site(number, folder).perform(inferred(number)) }
             let (from, to) = chain.steps[number]
             let manager = NSMigrationManager(sourceModel: from.model, destinationModel: to.model)
+            manager.collectsFailures = collectsFailures
             try withoutActuallyEscaping(progress) { progress in
                 manager.reports = { progress(Double(number) + min(Double($0), 0.999)) }
                 defer { manager.reports = nil }
@@ -65,7 +71,7 @@ struct ChainMigration {
                     url, type: type, options: options, configurations: (configuration, configuration), in: folder,
                     with: mapping)
             }
-        } catch { throw named(error, number) }
+        } catch { throw named(error, number, at: number) }
     }
 
     /// Whether another process was first.
@@ -78,13 +84,17 @@ struct ChainMigration {
     }
 
     /// An error that says which step failed.
-    func named(_ error: any Error, _ number: Int) -> CocoaError {
+    ///
+    /// - Parameter present: the place of the version that the store has.
+    func named(_ error: any Error, _ number: Int, at present: Int) -> CocoaError {
         let (from, to) = chain.steps[number]
-        let shown = CocoaError.migrating(error, url)
+        let shown = CocoaError.migrating(
+            error, url, outcome: "The store at \(url.path) could not be migrated further. ")
         var info = shown.userInfo
         let text = info[NSLocalizedDescriptionKey] as? String ?? ""
-        info[NSLocalizedDescriptionKey] =
-            "The step from \(from.name) to \(to.name) failed, and the store has the version \(from.name). \(text)"
+        let words =
+            "The step from \(from.name) to \(to.name) failed, and the store has the version \(chain.versions[present].name). \(text)"
+        info.merge(CocoaError.saying(words)) { $1 }
         return CocoaError(shown.code, userInfo: info)
     }
 

@@ -1,6 +1,7 @@
 // What each step of a migration means for the store as it is.
 
 import CoreDataSQL
+import CoreDataSQLite
 import CoreDataValues
 import Foundation
 
@@ -9,6 +10,8 @@ struct MigrationForecast {
     private let migration: ChainMigration
     /// On the store as it is, read only.
     private let context: NSManagedObjectContext
+    /// The tables of a SQLite store under the names that its file has for them; nil for another store.
+    private let tables: StoreMap?
     /// What mapping models say, step by step; nil for what is inferred.
     private let readings: [[ReadMapping]?]
     private let findings: [StoreMigrationPlan.Finding]
@@ -19,8 +22,9 @@ struct MigrationForecast {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: migration.chain.versions[0].model)
         var options = migration.options ?? [:]
         options[NSReadOnlyPersistentStoreOption] = true
-        _ = try coordinator.addPersistentStore(
+        let store = try coordinator.addPersistentStore(
             ofType: migration.type, configurationName: migration.configuration, at: migration.url, options: options)
+        tables = (store.rows as? SQLiteStore)?.map
         context.persistentStoreCoordinator = coordinator
         let read = migration.chain.steps.indices.map(migration.readings)
         readings = read.map { $0?.mappings }
@@ -36,8 +40,11 @@ struct MigrationForecast {
             for entity in kept { counts[entity.name] = try count(entity.name, where: nil) }
             let lost = migration.chain.steps.isEmpty ? [] : try losses(kept, counts)
             var steps: [StoreMigrationPlan.Step] = []
+            var tables = tables
             for number in migration.chain.steps.indices {
-                do { steps.append(try step(number, &counts)) } catch { throw migration.named(error, number) }
+                do { steps.append(try step(number, &counts, &tables)) } catch {
+                    throw migration.named(error, number, at: 0)
+                }
             }
             return StoreMigrationPlan(steps: steps, lost: lost, findings: findings, migration: migration)
         }
@@ -45,18 +52,24 @@ struct MigrationForecast {
 
     // MARK: Steps
 
-    /// - Parameter counts: how many objects each entity has before the step; afterwards, as far as can be told, behind it.
-    private func step(_ number: Int, _ counts: inout [String: Int]) throws -> StoreMigrationPlan.Step {
+    /// - Parameters:
+    ///   - counts: how many objects each entity has before the step; afterwards, as far as can be told, behind it.
+    ///   - tables: those of the file before the step, nil where they are those of a new store; afterwards, those behind it.
+    private func step(_ number: Int, _ counts: inout [String: Int], _ tables: inout StoreMap?) throws
+        -> StoreMigrationPlan.Step
+    {
         let (from, to) = migration.chain.steps[number]
         if let mappings = readings[number] {
             let rows = try mapped(mappings, isFirst: number == 0, &counts)
+            tables = nil
             return .init(
                 from: from.name, to: to.name, kind: mappings.contains(where: \.hasPolicy) ? .custom : .mapping,
                 changes: StoreMigrationPlan.Change.mapped(mappings, from: from.schema, to: to.schema), sql: [],
                 rows: rows)
         }
         let diff = SchemaDiff(from: from.schema, to: to.schema)
-        let compiler = migration.type == NSSQLiteStoreType ? try migration.compiler(number) : nil
+        let compiler = migration.type == NSSQLiteStoreType ? try migration.compiler(number, on: tables) : nil
+        tables = compiler?.to
         // What cannot be told is refused whatever the store's type: a compiler has asked already.
         if compiler == nil { _ = try migration.inferred(number) }
         let rewritten = try compiler?.rewritten.map(\.name) ?? from.schema.entities.map(\.name)
@@ -67,9 +80,17 @@ struct MigrationForecast {
             },
             uniquingKeysWith: { first, _ in first })
         return .init(
-            from: from.name, to: to.name, kind: .inferred, changes: StoreMigrationPlan.Change.inferred(diff),
+            from: from.name, to: to.name, kind: .inferred,
+            changes: StoreMigrationPlan.Change.inferred(diff).filter { concerns($0, from.schema, to.schema) },
             sql: try compiler?.statements ?? [],
             rows: rows)
+    }
+
+    /// Whether a change is one of the store's entities.
+    private func concerns(_ change: StoreMigrationPlan.Change, _ from: Schema, _ to: Schema) -> Bool {
+        [from, to].contains { schema in
+            schema.entities(inConfiguration: migration.configuration)?.contains { $0.name == change.entity } != false
+        }
     }
 
     /// How many objects mappings read, each counted once.
@@ -105,8 +126,11 @@ struct MigrationForecast {
     /// What the first version has and nothing in the last comes from.
     private func losses(_ kept: [Entity], _ counts: [String: Int]) throws -> [StoreMigrationPlan.Loss] {
         let source = migration.chain.versions[0].schema
-        let fates = Fates(try migration.chain.steps.indices.map { try flow($0) })
+        let fates = Fates(
+            flows: migration.chain.steps.indices.map { flow($0) }, versions: migration.chain.versions.map(\.schema))
         var losses: [StoreMigrationPlan.Loss] = []
+        let gone = kept.map(\.name).filter { counts[$0, default: 0] > 0 && !fates.goesOn($0) }
+        var members = MemberLosses(fates, gone: Set(gone), context)
         for entity in kept {
             guard let count = counts[entity.name], count > 0 else { continue }
             guard fates.goesOn(entity.name) else {
@@ -115,7 +139,7 @@ struct MigrationForecast {
             }
             losses.append(.init(entity: entity.name, property: nil, rows: try count - taken(entity.name, count)))
             for name in source.properties(of: entity).map(\.name) where !fates.goesOn(entity.name, name) {
-                if let inverse = inverse(of: name, entity, source), fates.goesOn(inverse.entity, inverse.property) {
+                if let inverse = source.inverse(of: name, entity), fates.goesOn(inverse.entity, inverse.property) {
                     continue
                 }
                 guard let condition = condition(name, of: entity) else { continue }
@@ -131,11 +155,12 @@ struct MigrationForecast {
                 losses.append(
                     .init(entity: entity.name, property: slot.name, rows: try self.count(entity.name, where: filled)))
             }
+            losses += try members.losses(of: entity)
         }
         return losses.filter { $0.rows > 0 }
     }
 
-    private func flow(_ number: Int) throws -> StepFlow {
+    private func flow(_ number: Int) -> StepFlow {
         let (from, to) = migration.chain.steps[number]
         if let mappings = readings[number] { return StepFlow(mappings, from: from.schema, to: to.schema) }
         return StepFlow(SchemaDiff(from: from.schema, to: to.schema).pairs)
@@ -149,12 +174,6 @@ struct MigrationForecast {
         let conditions = readers.compactMap { $0.condition.flatMap(predicate) }
         guard !readers.isEmpty, conditions.count == readers.count else { return count }
         return try self.count(entity, where: NSCompoundPredicate(orPredicateWithSubpredicates: conditions))
-    }
-
-    private func inverse(of name: String, _ entity: Entity, _ schema: Schema) -> StepFlow.Target? {
-        let relationship = entity.relationships.map { schema[$0] }.first { $0.name == name }
-        guard let back = relationship?.inverse.map({ schema[$0] }) else { return nil }
-        return StepFlow.Target(entity: schema[back.owner].name, property: back.name)
     }
 
     /// That a property has a value; nil for one that no store keeps.
@@ -172,23 +191,5 @@ struct MigrationForecast {
             return NSCompoundPredicate(orPredicateWithSubpredicates: elements)
         }
         return NSPredicate(format: "%K != nil", name)
-    }
-}
-
-/// Where the first version's entities and properties have gone by the end.
-private struct Fates {
-    let flows: [StepFlow]
-    init(_ flows: [StepFlow]) { self.flows = flows }
-
-    func goesOn(_ entity: String) -> Bool {
-        !flows.reduce(into: Set([entity])) { present, flow in
-            present = present.reduce(into: Set()) { $0.formUnion(flow.entities[$1] ?? []) }
-        }.isEmpty
-    }
-
-    func goesOn(_ entity: String, _ property: String) -> Bool {
-        !flows.reduce(into: Set([StepFlow.Target(entity: entity, property: property)])) { present, flow in
-            present = present.reduce(into: Set()) { $0.formUnion(flow.properties[$1.entity]?[$1.property] ?? []) }
-        }.isEmpty
     }
 }

@@ -106,4 +106,16 @@ struct ReadMapping {
         case .constant, .variable, .path, .manager, .policy, .fetch, .expression: return nil
         }
     }
+
+    /// The relationship of the source whose members a property has, whatever they became; nil where an expression makes something else.
+    func members(_ property: String) -> String? {
+        guard let value = step?.relationships.first(where: { $0.name == property })?.value else { return nil }
+        switch value {
+        case .manager(.destinations, let arguments):
+            guard arguments.count == 2, case .path(.variable(.source), let path) = arguments[1] else { return nil }
+            return path.contains(".") || path.hasPrefix("@") ? nil : path
+        case .manager(.related, _): return copied(property)
+        case .constant, .variable, .path, .manager, .policy, .fetch, .expression: return nil
+        }
+    }
 }

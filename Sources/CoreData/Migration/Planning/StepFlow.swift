@@ -17,9 +17,23 @@ struct StepFlow {
     /// For each former entity and property what has something of its values afterwards. Elements of composites stand beside them under
     /// their paths.
     private(set) var properties: [String: [String: Set<Target>]] = [:]
+    /// Relationships whose members a mapping hands on as they are; nil where the models tell, as all are then.
+    private let carried: Set<Carried>?
+    /// Whether the models tell.
+    var isInferred: Bool { carried == nil }
+    private struct Carried: Hashable {
+        let from: Target
+        let to: Target
+    }
+
+    /// Whether the members of one relationship are those of another, and nobody has a say in which.
+    func carriesMembers(_ from: Target, to: Target) -> Bool {
+        carried?.contains(Carried(from: from, to: to)) ?? true
+    }
 
     /// What the two models tell.
     init(_ pairs: SchemaPairs) {
+        carried = nil
         for later in pairs.destination.entities {
             guard let former = pairs.source(of: later) else { continue }
             entities[former.name, default: []].insert(later.name)
@@ -34,6 +48,7 @@ struct StepFlow {
 
     /// What a mapping model says.
     init(_ mappings: [ReadMapping], from: Schema, to: Schema) {
+        carried = Self.carried(mappings)
         for mapping in mappings {
             guard let later = mapping.mapping.destinationEntityName.flatMap(to.entity(named:)) else { continue }
             for former in mapping.sources.compactMap(from.entity(named:)) {
@@ -52,6 +67,23 @@ struct StepFlow {
                 addElements(of: former, to)
             }
         }
+    }
+
+    private static func carried(_ mappings: [ReadMapping]) -> Set<Carried> {
+        var found: Set<Carried> = []
+        for mapping in mappings where !mapping.hasPolicy {
+            guard let later = mapping.mapping.destinationEntityName else { continue }
+            for property in mapping.uses.keys {
+                guard let name = mapping.members(property) else { continue }
+                for former in mapping.sources {
+                    found.insert(
+                        Carried(
+                            from: Target(entity: former, property: name), to: Target(entity: later, property: property))
+                    )
+                }
+            }
+        }
+        return found
     }
 
     /// A mapping takes composites whole: an element goes where its composite goes, if that has one of its name or is none.

@@ -42,7 +42,7 @@ public struct StoreMigrationPlan {
         public let entity: String
         /// nil for the objects of an entity.
         public let property: String?
-        /// How many objects of the entity there are, or have a value.
+        /// How many objects of the entity there are, or have a value; of a relationship that goes on, how many members it loses.
         public let rows: Int
     }
 

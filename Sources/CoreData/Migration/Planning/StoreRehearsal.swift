@@ -12,8 +12,8 @@ extension StoreMigrationPlan {
     /// that values are compared without saying whose they are. The copy lies in the folder for temporary files and is removed. Costs as much room
     /// as the store.
     /// - Parameter progress: see `run(backup:progress:)`.
-    /// - Returns: each object that would not fit, with its ID and the property, and each difference; the error of a step that fails. Nothing for
-    ///   a migration that can be run.
+    /// - Returns: each object that would not fit or for which a step fails, with its ID and the property, a hundred of each property and the
+    ///   number of the others; each difference; any other error of a step. Nothing for a migration that can be run.
     /// - Throws: what keeps the copy from being made or read.
     public func rehearse(progress: (_ done: Double) -> Void = { _ in }) throws -> [Finding] {
         if !findings.isEmpty { return findings }
@@ -24,7 +24,9 @@ extension StoreMigrationPlan {
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = folder.appendingPathComponent(migration.url.lastPathComponent)
         try migration.copy(to: copy)
-        let rehearsal = StoreRehearsal(migration: migration.moved(to: copy), store: migration.url)
+        var moved = migration.moved(to: copy)
+        moved.collectsFailures = true
+        let rehearsal = StoreRehearsal(migration: moved, store: migration.url)
         return try rehearsal.run(steps, progress)
     }
 }
@@ -51,11 +53,13 @@ private struct StoreRehearsal {
     }
 
     private func finding(_ error: NSError, _ object: NSManagedObject? = nil) -> StoreMigrationPlan.Finding {
-        let object = object ?? error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
+        let affected = (error.userInfo[NSAffectedObjectsErrorKey] as? [Any])?.first
+        let failing = object ?? error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
+        let id = object?.objectID.uriRepresentation() ?? (affected as? NSManagedObjectID)?.uriRepresentation()
         return StoreMigrationPlan.Finding(
-            error.localizedDescription, entity: object?.entity.name ?? error.userInfo[NSEntityNameErrorKey] as? String,
+            error.localizedDescription, entity: failing?.entity.name ?? error.userInfo[NSEntityNameErrorKey] as? String,
             property: error.userInfo[NSValidationKeyErrorKey] as? String, file: store.path,
-            id: object?.objectID.uriRepresentation().absoluteString)
+            id: (id ?? affected as? URL)?.absoluteString ?? (affected as? NSURL)?.absoluteString)
     }
 
     // MARK: Validation
@@ -83,22 +87,25 @@ private struct StoreRehearsal {
 
     private func validated(_ entity: String, in context: NSManagedObjectContext) throws -> [StoreMigrationPlan.Finding]
     {
-        let all = NSFetchRequest<NSManagedObjectID>(entityName: entity)
-        all.resultType = .managedObjectIDResultType
-        all.includesSubentities = false
-        let ids = try context.fetch(all)
         var findings: [StoreMigrationPlan.Finding] = []
-        for start in stride(from: 0, to: ids.count, by: 1000) {
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = NSPredicate(format: "SELF IN %@", Array(ids[start..<min(start + 1000, ids.count)]))
-            request.returnsObjectsAsFaults = false
-            for object in try context.fetch(request) {
-                do { try object.validateForUpdate() } catch let error as NSError {
-                    let several = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error]
-                    findings += several.map { finding($0, object) }
+        /// How many there are of each property.
+        var counts: [String: Int] = [:]
+        try context.forEachBatch(of: entity) { object in
+            do { try object.validateForUpdate() } catch let error as NSError {
+                for error in error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error] {
+                    let finding = finding(error, object)
+                    let count = counts[finding.property ?? "", default: 0] + 1
+                    counts[finding.property ?? ""] = count
+                    if count <= FailedObject.limit { findings.append(finding) }
                 }
             }
-            context.reset()
+        }
+        for (property, count) in counts.sorted(by: { $0.key < $1.key }) where count > FailedObject.limit {
+            let name = property.isEmpty ? entity : "\(entity).\(property)"
+            findings.append(
+                .init(
+                    "\(count - FailedObject.limit) other objects would fail for \(name) as well.", entity: entity,
+                    property: property.isEmpty ? nil : property, file: store.path))
         }
         return findings
     }

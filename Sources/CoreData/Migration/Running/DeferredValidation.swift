@@ -33,18 +33,19 @@ final class DeferredValidation {
         failing = []
     }
 
-    /// - Throws: what the first hundred objects that still do not satisfy the model say.
-    func finish(_ context: NSManagedObjectContext) throws {
-        var errors: [any Error] = []
+    /// Judges the objects that did not satisfy the model.
+    ///
+    /// - Parameter body: is told what one says that still does not; false ends it.
+    func finish(_ context: NSManagedObjectContext, _ body: (NSManagedObject, any Error) -> Bool) throws {
         let ids = failed.sorted { $0.uriRepresentation().absoluteString < $1.uriRepresentation().absoluteString }
         for start in stride(from: 0, to: ids.count, by: MigrationRun.batch) {
             let objects = ids[start..<min(start + MigrationRun.batch, ids.count)].map { context.object(with: $0) }
             try context.fulfill(objects)
-            for object in objects where !object.isDeleted && errors.count < 100 {
+            for object in objects where !object.isDeleted {
+                var errors: [any Error] = []
                 Validation.collect(&errors) { try object.validateForUpdate() }
+                for error in errors where !body(object, error) { return }
             }
-            if errors.count >= 100 { break }
         }
-        try Validation.throwing(errors)
     }
 }

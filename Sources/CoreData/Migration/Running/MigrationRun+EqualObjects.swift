@@ -12,7 +12,7 @@ extension MigrationRun {
         let objects = alike.flatMap { conflict in
             let values = conflict.constraint.map { Value.shown(conflict.constraintValues[$0]) }.joined(separator: ", ")
             return ([conflict.databaseObject].compactMap { $0 } + conflict.conflictingObjects).map {
-                "\(uri($0)) (\(values))"
+                (uri: uri($0), values: values)
             }
         }
         let entity = (first.databaseObject ?? first.conflictingObjects.first)?.entity.name ?? ""

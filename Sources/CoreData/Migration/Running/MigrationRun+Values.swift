@@ -24,6 +24,15 @@ extension MigrationRun {
                 "The mapping \(step.name) makes objects of the entity \(name), which is abstract, of \(id(source)).")
         }
         let destination = NSEntityDescription.insertNewObject(forEntityName: name, into: destinationContext)
+        do { try fill(destination, from: source, step) } catch {
+            destinationContext.delete(destination)
+            throw error
+        }
+        manager.associate(sourceInstance: source, withDestinationInstance: destination, for: mapping)
+    }
+
+    /// Gives a new object its attributes, and the to-ones that need not wait.
+    private func fill(_ destination: NSManagedObject, from source: NSManagedObject, _ step: MappingStep) throws {
         let isOfEntity = source._state.info.entity === step.sourceEntity?.resolved
         var scope = MappingScope(run: self, step: step, source: source, destination: destination)
         scope.readsSlots = isOfEntity && source.readsAsUsual
@@ -46,7 +55,6 @@ extension MigrationRun {
         for property in early.links(of: step) where try !link(destination, property, source, step, isNew: true) {
             unlinked.insert(ObjectIdentifier(step))
         }
-        manager.associate(sourceInstance: source, withDestinationInstance: destination, for: mapping)
     }
 
     /// Fills the relationships that the mapping says something of.

@@ -15,6 +15,7 @@ final class MigrationRun {
     let sourceContext: NSManagedObjectContext
     let destinationContext: NSManagedObjectContext
     private let validation = DeferredValidation()
+    private let failures = ObjectFailures()
     private let tables: [String: AssociationTable]
     let early: EarlyLinks
     /// Steps with an object whose relationships could not be filled when it was made.
@@ -41,6 +42,11 @@ final class MigrationRun {
     func run() throws {
         destinationContext.deferredValidation = validation
         expected = try max(1, 2 * steps.reduce(0) { try $0 + count($1) } + steps.count)
+        do { try passes() } catch { throw failures.joining(error) }
+        done = expected
+    }
+
+    private func passes() throws {
         for step in steps { try createInstances(step) }
         for step in steps { try createRelationships(step) }
         for step in steps {
@@ -49,14 +55,33 @@ final class MigrationRun {
             try save()
             done += 1
         }
-        try validation.finish(destinationContext)
+        try validate()
         for step in steps {
             try begin(step)
             try step.policy.end(step.mapping, manager: manager)
         }
         try save()
-        try validation.finish(destinationContext)
-        done = expected
+        try validate()
+    }
+
+    /// - Throws: what the objects say that do not satisfy the model, of the first hundred, or where all are collected with what was met
+    ///   before.
+    private func validate() throws {
+        let (isComplete, collects) = (failures.isEmpty, manager.collectsFailures)
+        var errors: [any Error] = []
+        try validation.finish(destinationContext) { object, error in
+            // One that failed is no target of another, which is not to blame for that.
+            if !isComplete, let key = (error as? CocoaError)?.validationKey,
+                object.entity.relationshipsByName[key] != nil
+            {
+                return true
+            }
+            let named = origin(of: object).map { ObjectFailures.named(error, $0) } ?? error
+            if collects { failures.add(named) } else { errors.append(named) }
+            return collects || errors.count < FailedObject.limit
+        }
+        try failures.finish()
+        try Validation.throwing(errors)
     }
 
     var progress: Float { min(1, Float(done) / Float(expected)) }
@@ -70,7 +95,10 @@ final class MigrationRun {
             try forEachBatch(of: source, step) { objects in
                 for object in objects {
                     try manager.throwIfCancelled()
-                    try step.policy.createDestinationInstances(forSource: object, in: step.mapping, manager: manager)
+                    do {
+                        try step.policy.createDestinationInstances(
+                            forSource: object, in: step.mapping, manager: manager)
+                    } catch { try failures.note(error, object, manager) }
                     try countOne()
                 }
             }
@@ -96,7 +124,9 @@ final class MigrationRun {
             }
             for (pair, object) in zip(range, objects) where table.isFirst(pair, of: object) && !object.isDeleted {
                 try manager.throwIfCancelled()
-                try step.policy.createRelationships(forDestination: object, in: step.mapping, manager: manager)
+                do {
+                    try step.policy.createRelationships(forDestination: object, in: step.mapping, manager: manager)
+                } catch { try failures.note(error, origin(of: object) ?? object, manager) }
                 try countOne()
             }
             try save()

@@ -20,13 +20,26 @@ struct StagedMigration {
         let checksum: String
         /// The stage that leads here from the stop before; nil for the first version of a stage.
         let stage: NSMigrationStage?
-        /// nil where only the checksum is known.
-        let reference: NSManagedObjectModelReference?
+        /// All that stages say of its model, each of which must lead to it; none where only the checksum is known.
+        let references: [NSManagedObjectModelReference]
     }
 
+    /// A stop that the store comes to, with its model.
+    private struct Leg {
+        let model: NSManagedObjectModel
+        let stage: NSMigrationStage?
+        let label: String
+    }
+
+    /// What a step met, in words that say where the store is now.
+    struct Failure: Error { let told: CocoaError }
+
+    /// The models of all stops are found and verified before the first step.
+    ///
     /// - Parameter recorded: the hashes of the store.
     /// - Throws: 134504 for a version that no stage knows or a model that is not found, 134505 for a model with another checksum, 134506
-    ///   for a store that is later than the coordinator's model, and what a step throws, with the stage in words.
+    ///   for a store that is later than the coordinator's model; `Failure` with what a step throws, its stage and the version that the
+    ///   store has.
     func run(from recorded: [String: Data]) throws {
         let stops = stops()
         let target = coordinator.managedObjectModel.versionChecksum
@@ -47,11 +60,8 @@ struct StagedMigration {
                     + "Open it with its model, or with a later one.", [NSFilePathErrorKey: url.path])
         }
         var model = try required(stops[start], recorded)
-        for place in stops.indices.dropFirst(start + 1) {
-            if stops[place - 1].checksum == target { break }
-            let stop = stops[place]
-            guard let next = try self.model(of: stop) else { continue }
-            model = try step(from: model, to: next, stop.stage, label(stop.stage, place))
+        for leg in try legs(stops, after: start, target) {
+            model = try step(from: model, to: leg.model, leg.stage, leg.label)
         }
         if model.versionChecksum != target {
             _ = try step(from: model, to: coordinator.managedObjectModel, nil, "the last one")
@@ -63,13 +73,13 @@ struct StagedMigration {
     private func stops() -> [Stop] {
         var stops: [Stop] = []
         func add(_ checksum: String, _ stage: NSMigrationStage?, _ reference: NSManagedObjectModelReference?) {
+            let own = [reference].compactMap { $0 }
             if let last = stops.last, last.checksum == checksum {
-                if last.reference == nil, let reference {
-                    stops[stops.count - 1] = Stop(checksum: checksum, stage: last.stage, reference: reference)
-                }
-                return
+                stops[stops.count - 1] = Stop(
+                    checksum: checksum, stage: last.stage, references: last.references + own)
+            } else {
+                stops.append(Stop(checksum: checksum, stage: stage, references: own))
             }
-            stops.append(Stop(checksum: checksum, stage: stage, reference: reference))
         }
         for stage in manager.stages {
             if let stage = stage as? NSLightweightMigrationStage {
@@ -80,6 +90,17 @@ struct StagedMigration {
             }
         }
         return stops
+    }
+
+    /// The stops behind a store's, up to the coordinator's version. One whose model nobody knows is passed over.
+    private func legs(_ stops: [Stop], after start: Int, _ target: String) throws -> [Leg] {
+        var legs: [Leg] = []
+        for place in stops.indices.dropFirst(start + 1) {
+            if stops[place - 1].checksum == target { break }
+            guard let model = try model(of: stops[place]) else { continue }
+            legs.append(Leg(model: model, stage: stops[place].stage, label: label(stops[place].stage, place)))
+        }
+        return legs
     }
 
     private func label(_ stage: NSMigrationStage?, _ place: Int) -> String {
@@ -93,7 +114,8 @@ struct StagedMigration {
     /// Those of a stop: named by the stage, else the coordinator's, else a version of its package or of the bundles. nil where only the
     /// checksum is known, so that the way goes on without it.
     private func model(of stop: Stop) throws -> NSManagedObjectModel? {
-        if let reference = stop.reference { return try reference.resolve() }
+        let named = try stop.references.map { try $0.resolve() }
+        if let model = named.first { return model }
         if coordinator.managedObjectModel.versionChecksum == stop.checksum { return coordinator.managedObjectModel }
         for stage in manager.stages.compactMap({ $0 as? NSCustomMigrationStage }) {
             for reference in [stage.currentModel, stage.nextModel] where reference.versionChecksum == stop.checksum {
@@ -126,21 +148,37 @@ struct StagedMigration {
     private func step(
         from model: NSManagedObjectModel, to next: NSManagedObjectModel, _ stage: NSMigrationStage?, _ label: String
     ) throws -> NSManagedObjectModel {
+        var present = model
         do {
             let custom = stage as? NSCustomMigrationStage
             if let custom, let handler = custom.willMigrateHandler { try run(handler, custom, model) }
             try migrate(from: model, to: next)
+            present = next
             if let custom, let handler = custom.didMigrateHandler { try run(handler, custom, next) }
-        } catch {
-            let cause = CocoaError.presenting(error)
-            let known = (cause as? CocoaError)?.code.rawValue ?? 134110
-            let code = (134000..<135000).contains(known) ? known : 134110
-            let why = (cause as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(cause)"
-            throw CocoaError.coreData(
-                code, "The migration of the store at \(url.path) failed in \(label): \(why)",
-                [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause])
-        }
+        } catch { throw Failure(told: failure(error, label, present)) }
         return next
+    }
+
+    /// - Parameter present: the version that the store has.
+    private func failure(_ error: any Error, _ label: String, _ present: NSManagedObjectModel) -> CocoaError {
+        let cause = CocoaError.presenting(error)
+        let known = (cause as? CocoaError)?.code.rawValue ?? 134110
+        let code = (134000..<135000).contains(known) ? known : 134110
+        let why = (cause as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(cause)"
+        var info: [String: Any] = [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause]
+        for key in CocoaError.handedOn { info[key] = (cause as? CocoaError)?.userInfo[key] }
+        return CocoaError.coreData(
+            code,
+            "The migration of the store at \(url.path) failed in \(label), and the store has the version \(name(of: present)). \(why)",
+            info)
+    }
+
+    /// Its checksum, which stages call a version by, and the name that its package has for it.
+    private func name(of model: NSManagedObjectModel) -> String {
+        let checksum = model.versionChecksum
+        let places = [(coordinator.runtime.schema.versions as? ModelPackage)?.url].compactMap { $0 }
+        let name = VersionCandidate.all(at: places).first { $0.checksums.contains(checksum) }?.name
+        return name.map { "\($0) (\(checksum))" } ?? checksum
     }
 
     private func migrate(from model: NSManagedObjectModel, to next: NSManagedObjectModel) throws {

@@ -7,6 +7,8 @@ import Foundation
 /// A version of a model with the checksums that it is known by: the computed one, and one that its package records.
 struct VersionCandidate {
     let model: NSManagedObjectModel
+    /// The version's in its package; nil for a model that was given.
+    var name: String?
     let checksums: [String]
 
     /// The versions of models and packages, as far as they can be read.
@@ -25,7 +27,8 @@ struct VersionCandidate {
                 }
                 let model = NSManagedObjectModel(draft: draft)
                 return VersionCandidate(
-                    model: model, checksums: [model.versionChecksum] + [recorded[version.name]].compactMap { $0 })
+                    model: model, name: version.name,
+                    checksums: [model.versionChecksum] + [recorded[version.name]].compactMap { $0 })
             }
         }
     }

@@ -16,6 +16,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     /// What the database beneath the store said, if one did.
     package var engine: EngineError?
     package var sql: String?
+    /// Of several objects that are at fault, or one, what each of them is.
+    package var objects: [FailedObject] = []
 
     package init(
         _ code: Int, _ sentence: String, path: String? = nil, entity: String? = nil, property: String? = nil,
@@ -44,6 +46,21 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     package var sentence: String { mismatch?.sentence(at: path ?? "") ?? text }
 
     package var description: String { sentence }
+}
+
+/// An object that keeps a store from doing something.
+package struct FailedObject: Sendable, Hashable {
+    /// How many are named one by one.
+    package static let limit = 100
+    /// nil for what is said of all that are not named.
+    package let uri: String?
+    package let entity: String
+    package let property: String?
+    package let sentence: String
+
+    package init(_ uri: String?, _ entity: String, _ property: String?, _ sentence: String) {
+        (self.uri, self.entity, self.property, self.sentence) = (uri, entity, property, sentence)
+    }
 }
 
 /// What a database's engine said of a statement, in its own words.

@@ -71,14 +71,16 @@ package protocol StoreMigrator: AnyObject, Sendable {
     /// - Parameter configuration: the configuration of the destination whose entities the store keeps, nil for all.
     /// - Throws: 134110 for a plan that does not fit the store, 134111 where rows break a uniqueness constraint of the destination, 1570
     ///   where one is left without a required value, 134030 for a store that was opened read-only, 134090 when others use it too long.
-    func migrate(_ plan: MigrationPlan, configuration: String?) throws
+    /// - Returns: what of a program's own definitions over the rows could not stay, in words, for the caller to tell of.
+    func migrate(_ plan: MigrationPlan, configuration: String?) throws -> [String]
 }
 
 package protocol StoreCleaner: AnyObject, Sendable {
-    /// Does one step of what migrations have put off, in a transaction of its own; answers whether there was one.
+    /// Does one step of what migrations have put off, in a transaction of its own.
     ///
+    /// - Returns: what of a program's own definitions over the rows could not stay, in words; nil where there was nothing to do.
     /// - Throws: 134030 for a store that was opened read-only and has something to do.
-    func cleanUp() throws -> Bool
+    func cleanUp() throws -> [String]?
 }
 
 extension StoreKeeper {

@@ -1,0 +1,80 @@
+// Where the first version's entities and properties have gone by the end.
+
+import CoreDataValues
+
+/// Follows entities, properties and members through the steps of a chain.
+struct Fates {
+    /// How few members a relationship can hold on its way.
+    struct Limits: Hashable {
+        /// An owner has one member.
+        var ownersHaveOne = false
+        /// A member has one owner.
+        var membersHaveOne = false
+
+        fileprivate var count: Int { (ownersHaveOne ? 1 : 0) + (membersHaveOne ? 1 : 0) }
+    }
+    let flows: [StepFlow]
+    /// One more than flows.
+    let versions: [Schema]
+
+    func goesOn(_ entity: String) -> Bool {
+        !flows.reduce(into: Set([entity])) { present, flow in
+            present = present.reduce(into: Set()) { $0.formUnion(flow.entities[$1] ?? []) }
+        }.isEmpty
+    }
+
+    func goesOn(_ entity: String, _ property: String) -> Bool {
+        !flows.reduce(into: Set([StepFlow.Target(entity: entity, property: property)])) { present, flow in
+            present = present.reduce(into: Set()) { $0.formUnion(flow.properties[$1.entity]?[$1.property] ?? []) }
+        }.isEmpty
+    }
+
+    /// What the members of a relationship have to fit into by the end, that of the way that has most room for them. nil where they end, or
+    /// where something else is made of them than members.
+    func limits(_ entity: String, _ property: String) -> Limits? {
+        let start = StepFlow.Target(entity: entity, property: property)
+        guard let first = versions.first.flatMap({ limits(start, in: $0, keepsTargets: false) }) else { return nil }
+        var present = [start: Set([first])]
+        for (flow, later) in zip(flows, versions.dropFirst()) {
+            var next: [StepFlow.Target: Set<Limits>] = [:]
+            for (target, ways) in present {
+                for end in flow.properties[target.entity]?[target.property] ?? [] {
+                    guard flow.carriesMembers(target, to: end),
+                        let here = limits(end, in: later, keepsTargets: flow.isInferred)
+                    else { return nil }
+                    for way in ways {
+                        next[end, default: []].insert(
+                            Limits(
+                                ownersHaveOne: way.ownersHaveOne || here.ownersHaveOne,
+                                membersHaveOne: way.membersHaveOne || here.membersHaveOne))
+                    }
+                }
+            }
+            present = next
+        }
+        return present.values.joined().min { $0.count < $1.count }
+    }
+
+    /// nil for what is no relationship.
+    ///
+    /// - Parameter keepsTargets: whether a to-one keeps its target whatever its inverse has.
+    private func limits(_ target: StepFlow.Target, in schema: Schema, keepsTargets: Bool) -> Limits? {
+        let relationships = schema.entity(named: target.entity)?.relationships ?? []
+        guard let found = relationships.map({ schema[$0] }).first(where: { $0.name == target.property }) else {
+            return nil
+        }
+        // A member without inverse has one owner.
+        let hasOne = found.inverse.map { !schema[$0].isToMany } ?? found.isToMany
+        let membersHaveOne = hasOne && (found.isToMany || !keepsTargets)
+        return Limits(ownersHaveOne: !found.isToMany, membersHaveOne: membersHaveOne)
+    }
+}
+
+extension Schema {
+    /// nil for what is no relationship with an inverse.
+    func inverse(of name: String, _ entity: Entity) -> StepFlow.Target? {
+        let relationship = entity.relationships.map { self[$0] }.first { $0.name == name }
+        guard let back = relationship?.inverse.map({ self[$0] }) else { return nil }
+        return StepFlow.Target(entity: self[back.owner].name, property: back.name)
+    }
+}
