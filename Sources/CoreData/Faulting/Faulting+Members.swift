@@ -1,9 +1,47 @@
-// Makes objects of the rows of one owner's members.
+// Reads the members of a to-many, and makes objects of their rows.
 
 import CoreDataValues
 import Foundation
 
 extension Faulting {
+    /// Reads the members of a to-many.
+    func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
+        let number = owner._state.pointee.store
+        guard context.rows(of: number) != nil || number != 0 && !owner._state.has(.gone) else { return }
+        noteFault(of: owner, toMany: index)
+        context.persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
+        let begun = context.observedTime
+        defer { if begun != 0 { context.tellFault(of: owner, toMany: index, members, since: begun) } }
+        do {
+            members.setStored(try read(owner.relationship(toMany: index).index, of: owner._state.key))
+            members.readAt = rowTime
+            members.isUnseen = readsUnseen
+            members.mayPrecedeRow = owner._state.pointee.row == nil
+        } catch {
+            keep(CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error))
+        }
+    }
+
+    private func read(_ relationship: RelationshipIndex, of owner: ObjectKey) throws -> ToMany.Base {
+        guard let store = try context.storedRows(of: owner.store) else { return .fault }
+        if store.capabilities.contains(.memberKeys) {
+            let keys = try store.memberKeys(of: relationship, owner: owner.row, .latest)
+            return .keys(
+                ContiguousArray(keys.map { ObjectKey(number: $0.number, entity: $0.entity, store: owner.store) }))
+        }
+        var batches: [RowBatch] = []
+        let cache = context.rowCache
+        let ticket = cache?.ticket ?? 0
+        try store.members(of: relationship, owner: owner.row, .latest) { batch in
+            batches.append(batch)
+            cache?.add(batch, store: owner.store, since: ticket)
+            return .more
+        }
+        // An owner that only the parent has is in no store, but its members may be: they keep their own keys.
+        guard owner.store == 0 else { return .rows(batches) }
+        return .keys(ContiguousArray(materialize(batches, store: 0).map { $0._state.key }))
+    }
+
     /// Returns the objects of an owner's members, whose rows may be in several chunks of one root entity.
     func materialize(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
         let count = slices.count

@@ -54,7 +54,7 @@ struct FaultReportTests {
             for ward in try context.fetch(request) {
                 _ = (ward.value(forKey: "patients") as? Set<NSManagedObject>)?.count
             }
-            return context.isTracing
+            return context.faulting.isTracing
         }
         #expect(try await report.collecting { try await hospital.container.read(read) })
         #expect(report.findings.isEmpty && "\(report)" == "No faults were read one by one.")
@@ -82,7 +82,7 @@ struct FaultReportTests {
             }
             try await group.waitForAll()
         }
-        #expect(await shared.perform { !shared.isTracing && shared.faultReport == nil })
+        #expect(await shared.perform { !shared.faulting.isTracing && shared.faultReport == nil })
     }
 
     @Test("A report is handed to a context that is used without awaiting")

@@ -54,7 +54,7 @@ import Testing
             guard case .slot(let slot)? = object.place(of: key), let id = object.committedTargetKey(at: slot) else {
                 return false
             }
-            return try reader.read(id) == nil
+            return try reader.faulting.read(id) == nil
         }.count
     }
 

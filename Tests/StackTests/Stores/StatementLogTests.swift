@@ -121,7 +121,7 @@ import Testing
         context.repeatedFaultHandler = nil
         context.reset()
         try readAll(context, wards())
-        #expect(lines.all.withLock { $0 } == [] && !context.isTracing)
+        #expect(lines.all.withLock { $0 } == [] && !context.faulting.isTracing)
     }
 
     @Test("The key path begins at what was fetched, however far the objects were reached")

@@ -9,7 +9,7 @@ extension MigrationPlan {
     ///
     /// - Throws: 134190 for a difference that leaves open what becomes of values, naming all such properties.
     package init(_ diff: SchemaDiff) throws(StoreError) {
-        var plain = PlainMigration(diff)
+        var plain = LightweightMigration(diff)
         let steps = plain.steps()
         if let first = plain.open.first {
             let questions = plain.open.map(\.sentence).joined(separator: "; ")
@@ -24,7 +24,7 @@ extension MigrationPlan {
 }
 
 /// Walks through both schemas and notes what is left open.
-struct PlainMigration {
+struct LightweightMigration {
     struct Question {
         let entity: String
         let property: String?

@@ -1,6 +1,6 @@
 // What becomes of the elements of composite attributes.
 
-extension PlainMigration {
+extension LightweightMigration {
     /// The name that the property had; an element of a composite attribute has a path.
     func formerPath(of slot: Slot, _ origins: [String: DeclaredProperty]) -> String? {
         guard let root = slot.composite else { return origins[slot.name]?.name }
