@@ -37,30 +37,34 @@ extension Faulting {
     /// Returns the object of a cached row, nil if the store must be asked: the row is not cached or too old, or a merge
     /// is running, which needs the store's current rows.
     func cachedObject(for key: ObjectKey) -> NSManagedObject? {
-        guard context.stalenessInterval != 0, context.saveMemory == nil, let cache = context.rowCache,
-            let found = cache.row(for: key, within: context.stalenessInterval)
-        else { return nil }
-        if coredata_is_observed() { context.tellCacheHit(key) }
-        return materialize(found.chunk, found.chunk.row(found.row), store: key.store)
+        withContext { context in
+            guard context.stalenessInterval != 0, context.saveMemory == nil, let cache = context.rowCache,
+                let found = cache.row(for: key, within: context.stalenessInterval)
+            else { return nil }
+            if coredata_is_observed() { context.tellCacheHit(key) }
+            return materialize(found.chunk, found.chunk.row(found.row), store: key.store)
+        }
     }
 
     /// Returns the object of one row from the store, past the row cache.
     private func readStored(_ key: ObjectKey) throws -> NSManagedObject? {
-        guard key.number > 0, key.store != 0 else { return try context.link.readUnsaved(key, context) }
-        guard let store = try context.storedRows(of: key.store) else { return nil }
-        let cache = context.rowCache
-        let ticket = cache?.ticket ?? 0
-        var found: NSManagedObject?
-        let begun = context.observedTime
-        defer { if begun != 0 { context.tellFault(of: key, rows: found == nil ? 0 : 1, since: begun) } }
-        do {
-            try store.rows(for: [key.number], in: context.runtime.infos[key.entity.value].entity.root, .latest) {
-                batch in
-                cache?.add(batch, store: key.store, since: ticket)
-                found = materialize(batch.first, batch.first.row(0), store: key.store)
-                return .stop
-            }
-        } catch { throw CocoaError.reading(error) }
-        return found
+        try withContext { context in
+            guard key.number > 0, key.store != 0 else { return try context.link.readUnsaved(key, context) }
+            guard let store = try context.storedRows(of: key.store) else { return nil }
+            let cache = context.rowCache
+            let ticket = cache?.ticket ?? 0
+            var found: NSManagedObject?
+            let begun = context.observedTime
+            defer { if begun != 0 { context.tellFault(of: key, rows: found == nil ? 0 : 1, since: begun) } }
+            do {
+                let root = context.runtime.infos[key.entity.value].entity.root
+                try store.rows(for: [key.number], in: root, .latest) { batch in
+                    cache?.add(batch, store: key.store, since: ticket)
+                    found = materialize(batch.first, batch.first.row(0), store: key.store)
+                    return .stop
+                }
+            } catch { throw CocoaError.reading(error) }
+            return found
+        }
     }
 }

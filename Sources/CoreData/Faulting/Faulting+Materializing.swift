@@ -41,8 +41,7 @@ extension Faulting {
         if store == 0 || chunk.row(0).key(layout) < 0 {
             return context.materializeUnsaved(chunk, rows, store: store, asFaults: asFaults, into: &objects)
         }
-        let info = context.runtime.infos[layout.entity.value]
-        let identityMap = context.requiredIdentityMap
+        let (info, identityMap) = withContext { ($0.runtime.infos[layout.entity.value], $0.requiredIdentityMap) }
         var fulfilled: ContiguousArray<NSManagedObject> = []
         let birth = Birth(info, identityMap, chunk, store: store, asFaults: asFaults, unseen: readsUnseen)
         let wakes = !asFaults && birth.wakes
@@ -179,8 +178,7 @@ extension Faulting {
         _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, store: UInt16
     ) -> NSManagedObject {
         let entity = chunk.layout.entity
-        let info = context.runtime.infos[entity.value]
-        let identityMap = context.requiredIdentityMap
+        let (info, identityMap) = withContext { ($0.runtime.infos[entity.value], $0.requiredIdentityMap) }
         if let existing = identityMap.object(number: row.key(chunk.layout), entity: entity.rawValue, store: store) {
             if fulfill(existing, chunk, row, asFaults: false), !info.classBinding.sleepsThroughFetch { wake(existing) }
             return existing

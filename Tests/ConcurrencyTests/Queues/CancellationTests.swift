@@ -67,7 +67,9 @@ struct CancellationTests {
             try context.save()
         }
         let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.predicate = NSPredicate(format: "name CONTAINS[cd] 'foo'")
+        // More to search than any machine gets through before the task is cancelled.
+        request.predicate = NSCompoundPredicate(
+            orPredicateWithSubpredicates: (0..<400).map { NSPredicate(format: "name CONTAINS[cd] %@", "foo\($0)") })
         nonisolated(unsafe) let asked = request
         let other = stack.another()
         let before = stack.coordinator.counters.statements
