@@ -36,7 +36,11 @@ final class Faulting {
     func keep(_ error: @autoclosure () -> any Error) { if readError == nil { readError = error() } }
 
     /// Throws the error of an earlier read in a getter, once.
-    func throwReadError() throws {
+    @inline(__always)
+    func throwReadError() throws { if readError != nil { try throwKept() } }
+
+    @inline(never)
+    private func throwKept() throws {
         guard let error = readError else { return }
         readError = nil
         throw CocoaError.cancelledOr(error)

@@ -167,13 +167,19 @@ struct Translation {
 
     mutating func expression(_ expression: NSExpression) throws -> Expression {
         switch expression.content {
-        case .function, .aggregate, .subquery, .sets, .conditional: try deeper { try $0.nested(expression) }
-        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .block, .external: try nested(expression)
+        case .constant(let value): return try constant(value)
+        case .evaluatedObject: return .this
+        case .variable(let name): return .variable(name)
+        case .keyPath(let path): return path.count == 1 && path[0].isSelf ? .this : .keyPath(path)
+        case .swiftKeyPath(let steps): return .keyPath(try steps.keys())
+        case .function, .aggregate, .subquery, .sets, .conditional, .block, .external: return try nesting(expression)
         }
     }
 
+    /// An expression made of others.
+    ///
     /// - Throws: for more expressions in one another than a fetch may ask.
-    private mutating func deeper<Result>(_ body: (inout Translation) throws -> Result) throws -> Result {
+    private mutating func nesting(_ expression: NSExpression) throws -> Expression {
         depth += 1
         defer { depth -= 1 }
         if case .converting = mode, depth > Translation.deepestExpression {
@@ -181,16 +187,7 @@ struct Translation {
                 "A predicate has expressions nested more than \(Translation.deepestExpression) deep; say the same with fewer."
             )
         }
-        return try body(&self)
-    }
-
-    private mutating func nested(_ expression: NSExpression) throws -> Expression {
         switch expression.content {
-        case .constant(let value): return try constant(value)
-        case .evaluatedObject: return .this
-        case .variable(let name): return .variable(name)
-        case .keyPath(let path): return path.count == 1 && path[0].isSelf ? .this : .keyPath(path)
-        case .swiftKeyPath(let steps): return .keyPath(try steps.keys())
         case .function("FETCH", let arguments) where fetching: return try fetch(expression, arguments)
         case .function("objectFrom:withIndex:", let arguments): return try item(arguments)
         case .function(let name, let arguments): return .function(name, try list(arguments))
@@ -212,7 +209,8 @@ struct Translation {
             return .function(name, try list([left, right]))
         case .conditional(let condition, let first, let second):
             return .conditional(try predicate(condition), try self.expression(first), try self.expression(second))
-        case .block, .external: return try outside(expression)
+        case .block, .external, .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath:
+            return try outside(expression)
         }
     }
 
