@@ -18,6 +18,9 @@ extension Faulting {
     ) {
         guard let order = batch.order else {
             let chunk = batch.first
+            if chunk.count == 1, !asFaults, store != 0, chunk.row(0).key(chunk.layout) >= 0 {
+                return objects.append(materialize(chunk, chunk.row(0), store: store))
+            }
             return materialize(chunk, 0..<chunk.count, store: store, asFaults: asFaults, into: &objects)
         }
         let made = batch.chunks.map { chunk in
