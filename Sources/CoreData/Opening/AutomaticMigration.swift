@@ -139,7 +139,7 @@ extension CocoaError {
         let cause = (shown as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(shown)"
         var info: [String: Any] = [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: shown]
         for key in handedOn { info[key] = (shown as? CocoaError)?.userInfo[key] }
-        if let failed { info[NSAffectedObjectsErrorKey] = [failed.object] }
+        if let failed { info[NSAffectedObjectsErrorKey] = [failed.object as NSURL] }
         let words = outcome ?? "The store at \(url.path) could not be migrated and is as it was. "
         return coreData(
             134110, words + (failed.map { "It failed for \($0.object.absoluteString). " } ?? "") + cause, info)

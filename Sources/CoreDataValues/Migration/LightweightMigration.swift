@@ -9,10 +9,10 @@ extension MigrationPlan {
     ///
     /// - Throws: 134190 for a difference that leaves open what becomes of values, naming all such properties.
     package init(_ diff: SchemaDiff) throws(StoreError) {
-        var plain = LightweightMigration(diff)
-        let steps = plain.steps()
-        if let first = plain.open.first {
-            let questions = plain.open.map(\.sentence).joined(separator: "; ")
+        var migration = LightweightMigration(diff)
+        let steps = migration.steps()
+        if let first = migration.open.first {
+            let questions = migration.open.map(\.sentence).joined(separator: "; ")
             throw StoreError(
                 134190,
                 "No mapping model can be inferred, as the models do not say what becomes of values: \(questions). Nothing was changed. "

@@ -55,11 +55,11 @@ private struct StoreRehearsal {
     private func finding(_ error: NSError, _ object: NSManagedObject? = nil) -> StoreMigrationPlan.Finding {
         let affected = (error.userInfo[NSAffectedObjectsErrorKey] as? [Any])?.first
         let failing = object ?? error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
-        let id = object?.objectID.uriRepresentation() ?? (affected as? NSManagedObjectID)?.uriRepresentation()
+        let id = object?.objectID ?? affected as? NSManagedObjectID
         return StoreMigrationPlan.Finding(
             error.localizedDescription, entity: failing?.entity.name ?? error.userInfo[NSEntityNameErrorKey] as? String,
             property: error.userInfo[NSValidationKeyErrorKey] as? String, file: store.path,
-            id: (id ?? affected as? URL)?.absoluteString ?? (affected as? NSURL)?.absoluteString)
+            id: id?.uriRepresentation().absoluteString ?? (affected as? NSURL)?.absoluteString)
     }
 
     // MARK: Validation

@@ -14,7 +14,7 @@ extension MigrationRun {
             let why = (cause as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(cause)"
             return CocoaError.coreData(
                 134110, "The object \(object.absoluteString) cannot be migrated. \(why)",
-                [NSUnderlyingErrorKey: cause, NSAffectedObjectsErrorKey: [object]])
+                [NSUnderlyingErrorKey: cause, NSAffectedObjectsErrorKey: [object as NSURL]])
         }
     }
 }
