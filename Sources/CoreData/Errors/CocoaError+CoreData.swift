@@ -43,7 +43,7 @@ extension CocoaError {
             var info = affected(object)
             info[NSEntityNameErrorKey] = object.entity
             info[NSValidationKeyErrorKey] = object.property
-            return CocoaError.coreData(code, object.sentence, info)
+            return CocoaError.coreData(object.code ?? code, object.sentence, info)
         }
         return [NSDetailedErrorsKey: errors]
     }

@@ -76,7 +76,9 @@ package struct Migrator {
             return MissingValues(
                 check.entity.name, check.slot.name, numbers.map { uri(check.former, $0) }, count: count)
         }
-        if let error = StoreError.missingValues(missing, session.path) { throw error }
+        guard var error = StoreError.missingValues(missing, session.path) else { return }
+        error.objects += try equalRows().flatMap(\.objects)
+        throw error
     }
 
     /// An object by its name in the former model.
@@ -104,16 +106,25 @@ package struct Migrator {
         for name in try compiler.clashes(Catalogue(session)) { try run("DROP INDEX \(to.dialect.defined(name))") }
         for sql in try compiler.completions {
             do { try run(sql) } catch let error as StoreError {
-                guard session.duplicate(error) != nil else { throw error }
-                throw try equalRows(error, sql)
+                let refused = session.duplicate(error) == nil ? [] : try equalRows()
+                guard var told = refused.first else { throw error }
+                told.objects = refused.flatMap(\.objects)
+                (told.engine, told.sql) = (error.engine, sql)
+                throw told
             }
         }
     }
 
-    /// Rows that a new uniqueness constraint forbids, by their objects and values.
-    private func equalRows(_ error: StoreError, _ sql: String) throws -> StoreError {
-        guard let constraint = try compiler.constraint(madeBy: sql) else { return error }
-        let equal = EqualRows(constraint.entity, constraint.constraint, to)
+    /// Rows that new uniqueness constraints forbid, by their objects and values: an error for each constraint that has some.
+    private func equalRows() throws -> [StoreError] {
+        try compiler.completions.compactMap { sql in
+            guard let (entity, constraint) = try compiler.constraint(madeBy: sql) else { return nil }
+            return try equalRows(in: constraint, of: entity)
+        }
+    }
+
+    private func equalRows(in constraint: UniquenessConstraint, of entity: Entity) throws -> StoreError? {
+        let equal = EqualRows(entity, constraint, to)
         let former = Dictionary(
             migration.copies.map { ($0.destination.index.number, $0.source) }, uniquingKeysWith: { first, _ in first })
         let rows = try session.tuples(equal.sql, []).compactMap { row -> (uri: String, values: String)? in
@@ -122,10 +133,9 @@ package struct Migrator {
             else { return nil }
             return (uri(entity, number), row[2...].map(\.shown).joined(separator: ", "))
         }
-        var told = StoreError.equalObjects(
-            rows, count: try found(equal.count).first.map { Int($0) }, in: constraint.constraint.names,
-            of: constraint.entity.name, session.path)
-        (told.engine, told.sql) = (error.engine, sql)
-        return told
+        if rows.isEmpty { return nil }
+        return StoreError.equalObjects(
+            rows, count: try found(equal.count).first.map { Int($0) }, in: constraint.names, of: entity.name,
+            session.path)
     }
 }

@@ -20,13 +20,15 @@ extension StoreError {
         error.objects = objects.prefix(FailedObject.limit).map {
             FailedObject(
                 $0.uri, entity, constraint.first,
-                "\(names) of \(entity) is unique in the new model, and another object has \($0.values) as well.")
+                "\(names) of \(entity) is unique in the new model, and another object has \($0.values) as well.",
+                code: error.code)
         }
         let rest = (count ?? objects.count) - error.objects.count
         if rest > 0 {
             error.objects.append(
-                FailedObject(nil, entity, constraint.first, "\(rest) other objects are equal in \(names) of \(entity).")
-            )
+                FailedObject(
+                    nil, entity, constraint.first, "\(rest) other objects are equal in \(names) of \(entity).",
+                    code: error.code))
         }
         return error
     }

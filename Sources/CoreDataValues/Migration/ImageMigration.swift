@@ -18,7 +18,7 @@ package struct ImageMigration {
         for row in image.rows { rows[migration.source[row.key.entity].root, default: [:]][row.key.number] = row }
     }
 
-    /// - Throws: 1570 for an object that is left without a required value, 134111 for objects that break a uniqueness constraint, 134110
+    /// - Throws: 1570 for objects that are left without a required value, 134111 for objects that break a uniqueness constraint (both: 1570 with all of them), 134110
     ///   for values that only a database computes.
     package func migrated() throws(StoreError) -> StoreImage {
         var later = StoreImage(metadata: image.metadata)
@@ -29,7 +29,6 @@ package struct ImageMigration {
             guard let copy = copies[row.key.entity] else { continue }
             later.rows.append(try self.row(row, copy, owners))
         }
-        try requireValues(later)
         for (root, next) in image.next {
             for copy in migration.copies where source[copy.source.root].index == root {
                 let tree = destination[copy.destination.root].index
@@ -40,8 +39,10 @@ package struct ImageMigration {
         where relationship.isToMany && !relationship.description.isTransient {
             add(relationship, members, to: &later)
         }
-        try requireUnique(later)
-        return later
+        var refusals = [missingValues(later)].compactMap { $0 } + equalObjects(later)
+        if refusals.isEmpty { return later }
+        refusals[0].objects = refusals.flatMap(\.objects)
+        throw refusals[0]
     }
 
     // MARK: Rows
@@ -153,7 +154,7 @@ package struct ImageMigration {
 
     // MARK: Refusals
 
-    private func requireValues(_ later: StoreImage) throws(StoreError) {
+    private func missingValues(_ later: StoreImage) -> StoreError? {
         var missing: [String: (entity: Entity, slot: Int, uris: [String], count: Int)] = [:]
         for row in later.rows {
             let entity = destination[row.key.entity]
@@ -169,31 +170,28 @@ package struct ImageMigration {
         let values = sorted.map {
             MissingValues($0.entity.name, $0.entity.slots[$0.slot].name, $0.uris, count: $0.count)
         }
-        if let error = StoreError.missingValues(values, path) { throw error }
+        return StoreError.missingValues(values, path)
     }
 
-    private func requireUnique(_ later: StoreImage) throws(StoreError) {
+    /// An error for each uniqueness constraint that objects break.
+    private func equalObjects(_ later: StoreImage) -> [StoreError] {
         var claims: [ConstraintIndex.Claim: [MemoryRow]] = [:]
         for row in later.rows {
             for claim in ConstraintIndex.claims(of: row, schema: destination) { claims[claim, default: []].append(row) }
         }
         let equal = claims.filter { $0.value.count > 1 }
-        guard
-            let name = equal.keys.map(\.name).min(by: {
-                ($0.entity.rawValue, $0.position) < ($1.entity.rawValue, $1.position)
-            })
-        else { return }
-        let entity = destination[name.entity]
-        guard
-            let constraint = entity.constraints.first(where: {
-                $0.owner == entity.index && $0.position == name.position
-            })
-        else { return }
-        let groups = equal.filter { $0.key.name == name }.values.sorted { $0[0].key.number < $1[0].key.number }
-        throw StoreError.equalObjects(
-            groups.joined().map { row in
-                (uri(row), constraint.slots.map { row.values[$0].shown }.joined(separator: ", "))
-            }, in: constraint.names, of: entity.name, path)
+        return destination.entities.flatMap { entity in
+            entity.constraints.filter { $0.owner == entity.index }.compactMap { constraint in
+                let groups = equal.filter {
+                    $0.key.name.entity == entity.index && $0.key.name.position == constraint.position
+                }.values.sorted { $0[0].key.number < $1[0].key.number }
+                if groups.isEmpty { return nil }
+                return StoreError.equalObjects(
+                    groups.joined().map { row in
+                        (uri(row), constraint.slots.map { row.values[$0].shown }.joined(separator: ", "))
+                    }, in: constraint.names, of: entity.name, path)
+            }
+        }
     }
 
     /// An object by its name in the former model.

@@ -101,6 +101,40 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
         #expect(rows(findings) == ["Item.code Item/p1", "Item.code Item/p3", "Item.code Item/p5"], "\(findings)")
     }
 
+    @Test(
+        "Missing values and objects that are equal in either of two constraints are all named at once",
+        arguments: [NSSQLiteStoreType, NSPropertyListStoreType])
+    func together(_ type: String) throws {
+        func unique(_ name: String) -> String {
+            "<uniquenessConstraint><constraint value=\"\(name)\"/></uniquenessConstraint>"
+        }
+        let attributes = V.attribute("code") + V.attribute("title")
+        let constraints = "<uniquenessConstraints>\(unique("code") + unique("title"))</uniquenessConstraints>"
+        let versions = try V(
+            V.entity("Item", "", attributes, V.toOne("tag", "Tag")) + Self.tag,
+            V.entity("Item", "", attributes, V.toOne("tag", "Tag", nil, ""), constraints) + Self.tag)
+        func fill(_ tagged: Bool) throws {
+            try versions.open(1, type) { context in
+                for item in try context.all("Item") { context.delete(item) }
+                let tag = context.make("Tag")
+                for (code, title) in [("a", "x"), ("b", "x"), ("a", "y"), ("c", "z")] {
+                    let item = context.make("Item", ["code": code, "title": title])
+                    if tagged || code != "c" { item.setValue(tag, forKey: "tag") }
+                }
+                try context.save()
+            }
+        }
+        let equal = ["Item.code Item/p1", "Item.code Item/p3", "Item.title Item/p1", "Item.title Item/p2"]
+        try fill(false)
+        #expect(try rows(plan(versions, type).rehearse()) == ["Item.tag Item/p4"] + equal)
+        let error = failure { try plan(versions, type).run() }
+        let details = error?.userInfo[NSDetailedErrorsKey] as? [CocoaError]
+        #expect(details?.map(\.number) == [1570, 134111, 134111, 134111, 134111])
+        try fill(true)
+        let again = try rows(plan(versions, type).rehearse())
+        #expect(again.count == 4 && again.filter { $0.contains("code") }.count == 2, "\(again)")
+    }
+
     // MARK: Mapping models
 
     private func mapped(_ later: String, _ name: String, _ expression: NSExpression, policy: String? = nil) throws -> (

@@ -57,9 +57,12 @@ package struct FailedObject: Sendable, Hashable {
     package let entity: String
     package let property: String?
     package let sentence: String
+    /// nil for that of the error it belongs to.
+    package let code: Int?
 
-    package init(_ uri: String?, _ entity: String, _ property: String?, _ sentence: String) {
+    package init(_ uri: String?, _ entity: String, _ property: String?, _ sentence: String, code: Int? = nil) {
         (self.uri, self.entity, self.property, self.sentence) = (uri, entity, property, sentence)
+        self.code = code
     }
 }
 
