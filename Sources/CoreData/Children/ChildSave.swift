@@ -312,19 +312,13 @@ struct ChildSave {
 
     /// Packs the pushed values with the versions that the changes are based on; for an insertion with that of its twin.
     private func packed(_ objects: ContiguousArray<NSManagedObject>) -> [(NSManagedObject, RowChunk, Int)] {
-        var open: [UInt16: RowChunk] = [:]
+        var packer = ObjectPacker<UInt16, Void>(room: objects.count)
         return objects.map { object in
             let state = object._state
-            let chunk: RowChunk
-            if let last = open[state.pointee.entity], !last.isFull {
-                chunk = last
-            } else {
-                let capacity = open[state.pointee.entity] == nil ? 16 : RowChunk.maximumCount
-                chunk = RowChunk(layout: state.info.layout, capacity: capacity, arenaCapacity: 512)
-                open[state.pointee.entity] = chunk
-            }
             let standing = state.has(.inserted) ? twins[ObjectIdentifier(object)]?.standing : object.standing
-            object.pack(into: chunk, key: state.pointee.number, version: standing?.version ?? 0)
+            let place = packer.pack(
+                object, as: state.pointee.entity, key: state.pointee.number, version: standing?.version ?? 0)
+            let chunk = packer.packed[place].chunk
             object.packChangedTransients(into: chunk)
             return (object, chunk, chunk.count - 1)
         }

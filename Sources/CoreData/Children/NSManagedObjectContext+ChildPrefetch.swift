@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
     private func pack(_ members: [(object: NSManagedObject, owner: Int64)]) throws -> [MemberBatch] {
         let read = try readRows(of: members.map(\.object).filter { !$0._state.hasValues }.map(\._state.key))
         defer { withExtendedLifetime(read) {} }
-        var packer = ObjectPacker()
+        var packer = ChildRows(room: members.count)
         var owners: [Int64] = []
         for member in members where try packer.add(member.object, in: self) { owners.append(member.owner) }
         var rest = owners[...]

@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
 
     /// Returns the rows of keys: packed objects that have values here, else rows from below.
     final func batches(for numbers: [Int64], in root: EntityIndex, from store: UInt16) throws -> [RowBatch] {
-        var packer = ObjectPacker()
+        var packer = ChildRows(room: numbers.count)
         var others: [UInt16: [Int64]] = [:]
         for number in numbers {
             let key = currentKey(ObjectKey(number: number, entity: root, store: number < 0 ? 0 : store))
@@ -114,7 +114,7 @@ extension NSManagedObjectContext {
     final func pack(_ objects: [NSManagedObject]) throws -> [RowBatch] {
         let read = try readRows(of: objects.filter { !$0._state.hasValues }.map(\._state.key))
         defer { withExtendedLifetime(read) {} }
-        var packer = ObjectPacker()
+        var packer = ChildRows(room: objects.count)
         for object in objects { try packer.add(object, in: self) }
         return packer.finish()
     }

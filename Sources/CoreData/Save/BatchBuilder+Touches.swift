@@ -12,7 +12,7 @@ extension BatchBuilder {
             return false
         }
         guard touches != nil, object.isOnlyTouched() else { return true }
-        touches?.add(object, gains: object.gainsMembers, room: room.updates)
+        touches?.add(object, gains: object.gainsMembers)
         try addRelationships(of: object, isTouched: true)
         return false
     }
@@ -42,7 +42,7 @@ extension BatchBuilder {
                 continue
             }
             check(member)
-            if !touched.contains(object) { touches?.add(member, gains: gains, room: room.updates) }
+            if !touched.contains(object) { touches?.add(member, gains: gains) }
         }
         adopted = []
     }

@@ -7,43 +7,40 @@ import Foundation
 final class BatchBuilder {
     let store: NumberedStore
     let runtime: ModelRuntime
-    /// How many objects the save inserts and updates: no chunk is larger, so that saving one object allocates little.
-    let room: (inserts: Int, updates: Int)
     // Used for every object; not checked for exclusivity, as only one save uses a builder, without reentrancy.
     @exclusivity(unchecked) var batch = ChangeBatch()
     @exclusivity(unchecked) private(set) var written: ContiguousArray<WrittenRow> = []
-    /// The chunk that new rows of the last entity go into.
-    @exclusivity(unchecked) private var last: (entity: Int, chunk: RowChunk)?
-    /// The open chunks of other entities; empty while there is only one.
-    @exclusivity(unchecked) private var open: ContiguousArray<RowChunk?> = []
-    /// Update groups that take further rows.
-    @exclusivity(unchecked) private var groups: ContiguousArray<OpenUpdate> = []
+    /// New rows by entity.
+    @exclusivity(unchecked) private var inserts: ObjectPacker<UInt16, Void>
+    /// Changed rows by entity and slots, with the versions that the changes are based on.
+    @exclusivity(unchecked) private var updates: ObjectPacker<UpdateShape, [Int32]>
     /// Touched rows, which are not compared; nil if all rows are.
     @exclusivity(unchecked) var touches: TouchList?
     /// Members of to-manys without inverse, whose rows name their owner.
     @exclusivity(unchecked) var adopted: ContiguousArray<(member: NSManagedObject, gains: Bool)> = []
     /// Deleted rows by entity; empty until there is one.
     @exclusivity(unchecked) private var deletes: ContiguousArray<OpenDelete> = []
-    /// How many update groups are open at once; more shapes are rare, and then the oldest group is closed.
-    private static let groupLimit = 16
 
     private struct OpenDelete {
         var numbers: [Int64] = []
         var expected: [Int32] = []
     }
 
-    private struct OpenUpdate {
-        let entity: EntityIndex
+    private struct UpdateShape: Equatable {
+        let entity: UInt16
         let mask: [UInt64]
-        let chunk: RowChunk
-        var expected: [Int32] = []
     }
 
+    /// - Parameters:
+    ///   - inserts: how many objects the save inserts.
+    ///   - updates: how many it updates.
     init(_ store: NumberedStore, _ runtime: ModelRuntime, inserts: Int, updates: Int, comparesOwners: Bool) {
         self.store = store
-        if !comparesOwners, store.store.takesTouches { touches = TouchList() }
+        if !comparesOwners, store.store.takesTouches { touches = TouchList(room: updates) }
         self.runtime = runtime
-        room = (inserts, updates)
+        self.inserts = ObjectPacker(room: inserts)
+        // More shapes than that are rare.
+        self.updates = ObjectPacker(room: updates, reach: 16)
         written.reserveCapacity(inserts + updates)
     }
 
@@ -72,39 +69,9 @@ final class BatchBuilder {
     @inline(__always)
     private func insert(_ object: NSManagedObject, key: Int64, version: Int32) throws {
         let state = object._state
-        let chunk: RowChunk
-        if let last, last.entity == Int(state.pointee.entity), !last.chunk.isFull {
-            chunk = last.chunk
-        } else {
-            chunk = openChunk(Int(state.pointee.entity), state.info)
-        }
-        written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
-        object.pack(into: chunk, key: key, version: version)
+        let place = inserts.pack(object, as: state.pointee.entity, key: key, version: version)
+        written.append(WrittenRow(object: object, lastOf: inserts.packed[place].chunk))
         if state.pointee.toMany != nil { try addRelationships(of: object) }
-    }
-
-    /// The open chunk of an entity other than the last one's, or a new chunk in the place of a full one.
-    private func openChunk(_ entity: Int, _ info: EntityInfo) -> RowChunk {
-        var former: RowChunk?
-        if let last {
-            if open.isEmpty {
-                open = ContiguousArray(repeating: nil, count: runtime.infos.count)
-            }
-            open[last.entity] = last.chunk
-            former = open[entity]
-        }
-        if let former, !former.isFull {
-            last = (entity, former)
-            return former
-        }
-        former?.trimArena()
-        let left = max(1, room.inserts - written.count)
-        let made = RowChunk(
-            layout: info.layout, capacity: min(former == nil ? 32 : RowChunk.maximumCount, left),
-            arenaCapacity: former.map { $0.arenaUsed } ?? min(1024, 256 * left))
-        last = (entity, made)
-        batch.inserts.append(made)
-        return made
     }
 
     /// Packs a saved object if a stored value differs from its row. Otherwise its version is only checked, if the
@@ -114,29 +81,13 @@ final class BatchBuilder {
         if state.isFault { try object.fireOrThrow() }
         let mask = changedMask(of: object)
         if !mask.contains(where: { $0 != 0 }), try !needsVersion(object) { return }
-        let place = openGroup(EntityIndex(rawValue: state.pointee.entity), mask, state.info)
-        let chunk = groups[place].chunk
         let version = object.comparedVersion
-        written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
-        object.pack(into: chunk, key: state.pointee.number, version: max(version, 0) &+ 1)
-        groups[place].expected.append(version)
+        let place = updates.pack(
+            object, as: UpdateShape(entity: state.pointee.entity, mask: mask), key: state.pointee.number,
+            version: max(version, 0) &+ 1, note: [])
+        written.append(WrittenRow(object: object, lastOf: updates.packed[place].chunk))
+        updates.packed[place].note.append(version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
-    }
-
-    /// The index of the open group for a shape; most saves have one or two shapes.
-    private func openGroup(_ entity: EntityIndex, _ mask: [UInt64], _ info: EntityInfo) -> Int {
-        if let place = groups.lastIndex(where: { $0.entity == entity && $0.mask == mask }) {
-            if !groups[place].chunk.isFull { return place }
-            close(groups.remove(at: place))
-        } else if groups.count == BatchBuilder.groupLimit {
-            close(groups.removeFirst())
-        }
-        let rows = min(64, max(1, room.updates))
-        groups.append(
-            OpenUpdate(
-                entity: entity, mask: mask,
-                chunk: RowChunk(layout: info.layout, capacity: rows, arenaCapacity: min(8192, 256 * rows))))
-        return groups.count - 1
     }
 
     /// The slots whose values differ from the row, as mask words; a to-one's entity tag changes with it.
@@ -171,14 +122,14 @@ final class BatchBuilder {
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
-    private func close(_ group: OpenUpdate) {
+    private func group(_ packed: ObjectPacker<UpdateShape, [Int32]>.Packed) -> UpdateGroup {
         // Derived values are never written; an object with only such changes gets a new version.
-        let derived = runtime.infos[group.entity.value].derivedSlots
-        let slots = BatchBuilder.slots(of: group.mask)
-        batch.updates.append(
-            UpdateGroup(
-                entity: group.entity, slots: derived.isEmpty ? slots : slots.filter { !derived.contains($0) },
-                chunk: group.chunk, expected: group.expected))
+        let entity = EntityIndex(rawValue: packed.shape.entity)
+        let derived = runtime.infos[entity.value].derivedSlots
+        let slots = BatchBuilder.slots(of: packed.shape.mask)
+        return UpdateGroup(
+            entity: entity, slots: derived.isEmpty ? slots : slots.filter { !derived.contains($0) },
+            chunk: packed.chunk, expected: packed.note)
     }
 
     private static func slots(of mask: [UInt64]) -> [Int] {
@@ -194,7 +145,8 @@ final class BatchBuilder {
     }
 
     func finish() -> StoreBatch {
-        for place in groups.indices { close(groups[place]) }
+        batch.inserts = inserts.packed.map(\.chunk)
+        batch.updates = updates.packed.map(group)
         addTouches()
         for entity in deletes.indices where !deletes[entity].numbers.isEmpty {
             batch.deletes.append(

@@ -4,42 +4,31 @@ import CoreDataValues
 
 /// Packs objects whose rows only get a new version.
 struct TouchList {
-    private struct OpenTouch {
-        let chunk: RowChunk
-        var read: [Int32] = []
-        var gains: [Bool] = []
-        var group: TouchGroup { TouchGroup(entity: chunk.layout.entity, chunk: chunk, read: read, gains: gains) }
-    }
-
-    private var open: [OpenTouch] = []
-    private var full: [TouchGroup] = []
+    private typealias Versions = (read: [Int32], gains: [Bool])
+    private var packer: ObjectPacker<UInt16, Versions>
     private(set) var rows: ContiguousArray<WrittenRow> = []
 
-    /// - Parameters:
-    ///   - gains: whether a member is added, for which the row must exist.
-    ///   - room: how many rows of the entity there may be.
-    mutating func add(_ object: NSManagedObject, gains: Bool, room: Int) {
+    /// - Parameter room: how many rows there may be.
+    init(room: Int) { packer = ObjectPacker(room: room) }
+
+    /// - Parameter gains: whether a member is added, for which the row must exist.
+    mutating func add(_ object: NSManagedObject, gains: Bool) {
         let state = object._state
-        let place = openPlace(state.info, min(RowChunk.maximumCount, max(1, room)))
-        let chunk = open[place].chunk
         let version = object.comparedVersion
-        rows.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
-        object.pack(into: chunk, key: state.pointee.number, version: TouchGroup.version(after: version))
-        open[place].read.append(version)
-        open[place].gains.append(gains)
+        let place = packer.pack(
+            object, as: state.pointee.entity, key: state.pointee.number, version: TouchGroup.version(after: version),
+            note: ([], []))
+        rows.append(WrittenRow(object: object, lastOf: packer.packed[place].chunk))
+        packer.packed[place].note.read.append(version)
+        packer.packed[place].note.gains.append(gains)
     }
 
-    private mutating func openPlace(_ info: EntityInfo, _ room: Int) -> Int {
-        if let place = open.firstIndex(where: { $0.chunk.layout.entity == info.entity.index }) {
-            if !open[place].chunk.isFull { return place }
-            full.append(open.remove(at: place).group)
+    var groups: [TouchGroup] {
+        packer.packed.map {
+            TouchGroup(
+                entity: $0.chunk.layout.entity, chunk: $0.chunk, read: $0.note.read, gains: $0.note.gains)
         }
-        open.append(
-            OpenTouch(chunk: RowChunk(layout: info.layout, capacity: room, arenaCapacity: min(8192, 256 * room))))
-        return open.count - 1
     }
-
-    var groups: [TouchGroup] { full.isEmpty ? open.map(\.group) : full + open.map(\.group) }
 
     var objects: Set<UnsafeMutableRawPointer> { Set(rows.map { $0.object.toOpaque() }) }
 }

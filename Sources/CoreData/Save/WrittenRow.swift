@@ -9,10 +9,10 @@ struct WrittenRow {
     let chunk: Unmanaged<RowChunk>
     let row: Int
 
-    init(object: NSManagedObject, chunk: RowChunk, row: Int) {
+    init(object: NSManagedObject, lastOf chunk: RowChunk) {
         self.object = .passUnretained(object)
         self.chunk = .passUnretained(chunk)
-        self.row = row
+        row = chunk.count - 1
     }
 
     var key: RowKey {

@@ -20,6 +20,8 @@ final class ForeignDefinitions {
     private var dialect: any SQLDialect { session.dialect }
     /// Those that are put back when the tables are as they will be.
     private var waiting: [Definition] = []
+    /// Whether there was none at the first look. Nobody else can make one meanwhile.
+    private var areNone = false
 
     init(_ session: any SQLSession) { self.session = session }
 
@@ -50,13 +52,15 @@ final class ForeignDefinitions {
 
     /// In the order in which they were made.
     private func definitions() throws -> [Definition] {
-        guard let query = dialect.definitions else { return [] }
-        return try session.tuples(query, []).compactMap { row in
+        guard !areNone, let query = dialect.definitions else { return [] }
+        let found = try session.tuples(query, []).compactMap { row -> Definition? in
             guard row.count == 4, let kind = row[0].word, let name = row[1].word, let table = row[2].word,
                 let sql = row[3].word, !Self.isOfModel(kind, name)
             else { return nil }
             return Definition(kind: kind, name: name, table: table, sql: sql)
         }
+        areNone = found.isEmpty && waiting.isEmpty
+        return found
     }
 
     /// By the names that Core Data gives.

@@ -62,7 +62,7 @@ extension RowChunk {
         case (.text, .text(let text)), (.uri, .uri(let text)): return store(text)
         case (.decimal, .decimal(let number)): return store(number.description)
         case (.data, .data(let data)), (.externalData, .data(let data)), (.transformable, .data(let data)):
-            return data.withUnsafeBytes { store($0) }
+            return store(data)
         case (.uuid, .uuid(let uuid)): return withUnsafeBytes(of: uuid.uuid) { store($0) }
         default:
             throw StoreError(134060, "The value \(value) was given for slot \(slot), whose kind is \(kind).")

@@ -115,15 +115,22 @@ package final class RowChunk: @unchecked Sendable {
 
     /// Copies bytes into the arena, or into a buffer of their own, and answers the cell.
     package func store(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        guard bytes.count <= RowChunk.largeThreshold else {
-            fill.pointee.large.append(Data(bytes))
-            return 1 << 63 | UInt64(fill.pointee.large.count - 1)
-        }
+        guard bytes.count <= RowChunk.largeThreshold else { return keep(Data(bytes)) }
         reserveArena(bytes.count)
         if let base = bytes.baseAddress, bytes.count > 0 { memcpy(arena + arenaUsed, base, bytes.count) }
         let cell = UInt64(arenaUsed) << 32 | UInt64(bytes.count)
         arenaUsed += bytes.count
         return cell
+    }
+
+    /// The same for bytes that somebody holds already: large ones are shared, not copied.
+    package func store(_ data: Data) -> UInt64 {
+        data.count > RowChunk.largeThreshold ? keep(data) : data.withUnsafeBytes { store($0) }
+    }
+
+    private func keep(_ large: Data) -> UInt64 {
+        fill.pointee.large.append(large)
+        return 1 << 63 | UInt64(fill.pointee.large.count - 1)
     }
 
     /// Calls `body` with the bytes of an arena cell.
@@ -132,8 +139,11 @@ package final class RowChunk: @unchecked Sendable {
             return try body(
                 UnsafeRawBufferPointer(start: arena + Int(cell >> 32), count: Int(cell & 0xffff_ffff)))
         }
-        return try large[Int(cell & ~(1 << 63))].withUnsafeBytes(body)
+        return try largeData(cell).withUnsafeBytes(body)
     }
+
+    /// The bytes of a cell that has them in a buffer of their own.
+    package func largeData(_ cell: UInt64) -> Data { large[Int(cell & ~(1 << 63))] }
 
     /// Starts a row: writes its header with an empty mask and answers its first cell.
     package func appendRow(key: Int64, version: Int32, entity: EntityIndex) -> UnsafeMutablePointer<UInt64> {

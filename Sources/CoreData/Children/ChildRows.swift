@@ -1,16 +1,25 @@
-// Packs objects as the rows that a child reads.
+// Objects as the rows that a child reads.
 
 import CoreDataValues
-import Foundation
 
 /// Packs objects as the rows that a child reads, in the order in which they are added.
-struct ObjectPacker {
-    private(set) var batches: [RowBatch] = []
-    private var chunks: [RowChunk] = []
+struct ChildRows {
+    /// A chunk's first number tells for all of its rows whether objects are saved.
+    private struct Shape: Equatable {
+        let entity: UInt16
+        let isSaved: Bool
+    }
+
+    private var batches: [RowBatch] = []
+    private var packer: ObjectPacker<Shape, Void>
     private var order: [RowBatch.Reference] = []
-    /// The open chunks by shape: entity, and whether objects are saved, as a chunk's first number tells for all of its
-    /// rows.
-    private var open: [Int: Int] = [:]
+    /// How many objects are still to come at most.
+    private var room: Int
+
+    init(room: Int) {
+        self.room = room
+        packer = ObjectPacker(room: room)
+    }
 
     /// Adds an object unless it is deleted or its row is gone. Returns whether it was added.
     @discardableResult
@@ -22,30 +31,25 @@ struct ObjectPacker {
             try context.faulting.throwReadError()
             return false
         }
-        let shape = Int(state.pointee.entity) << 1 | (state.pointee.number < 0 ? 1 : 0)
-        let place = openChunk(shape, state.info.layout)
-        order.append(RowBatch.Reference(chunk: place, row: chunks[place].count))
+        let number = state.pointee.number
         // The child's changes are based on what this object's changes are based on.
-        object.pack(into: chunks[place], key: state.pointee.number, version: object.comparedVersion)
-        object.packTransients(into: chunks[place])
+        let place = packer.pack(
+            object, as: Shape(entity: state.pointee.entity, isSaved: number >= 0), key: number,
+            version: object.comparedVersion)
+        let chunk = packer.packed[place].chunk
+        object.packTransients(into: chunk)
+        order.append(RowBatch.Reference(chunk: place, row: chunk.count - 1))
         if order.count == RowChunk.maximumCount { close() }
         return true
     }
 
-    private mutating func openChunk(_ shape: Int, _ layout: RowLayout) -> Int {
-        if let place = open[shape], !chunks[place].isFull { return place }
-        let capacity = open[shape] == nil ? 16 : RowChunk.maximumCount
-        chunks.append(RowChunk(layout: layout, capacity: capacity, arenaCapacity: 512))
-        open[shape] = chunks.count - 1
-        return chunks.count - 1
-    }
-
     private mutating func close() {
+        let chunks = packer.packed.map(\.chunk)
         guard let first = chunks.first else { return }
         batches.append(RowBatch(first: first, others: Array(chunks.dropFirst()), order: order))
-        chunks = []
+        room -= order.count
+        packer = ObjectPacker(room: room)
         order = []
-        open = [:]
     }
 
     mutating func finish() -> [RowBatch] {

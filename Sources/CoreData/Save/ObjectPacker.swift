@@ -1,36 +1,76 @@
-// Packs overlays into rows for the store, and makes these the objects' rows after the commit.
+// Objects as rows, for stores and for child contexts.
 
 import CoreDataValues
 import Foundation
 
-extension NSManagedObject {
-    /// Whether a slot of the overlay differs from the row.
-    final func differs(_ slot: Int, _ overlay: Overlay) -> Bool {
-        let state = _state
-        guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else {
-            return !overlay.isNull(slot)
-        }
-        if overlay.isNull(slot) { return true }
-        let cell = row[slot]
-        switch kind(slot) {
-        case .int, .bool, .double, .float, .date: return overlay.pointer(slot, UInt64.self).pointee != cell
-        case .text, .uri:
-            var text = overlay.pointer(slot, String.self).pointee
-            return text.withUTF8 { !chunk.holds(UnsafeRawBufferPointer($0), cell) }
-        case .data: return overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { !chunk.holds($0, cell) }
-        case .transformable: return liveDiffers(slot, overlay, cell, chunk)
-        case .externalData:
-            return differsExternally(overlay.pointer(slot, Data.self).pointee, row, chunk, slot)
-        case .uuid: return NSManagedObject.uuid(.row(row, chunk), slot) != overlay.pointer(slot, UUID.self).pointee
-        case .decimal:
-            return NSManagedObject.decimal(.row(row, chunk), slot) != NSManagedObject.decimal(.overlay(overlay), slot)
-        case .toOne:
-            guard let target = overlay.reference(slot) as? NSManagedObject else { return true }
-            return committedTargetKey(at: slot)?.row != target._state.key.row
-        case .entityTag: return false
-        }
+/// Packs objects as rows, those of one shape into the same chunks.
+///
+/// The first chunk of a shape is small, so that packing one object allocates little; those after it are large.
+struct ObjectPacker<Shape: Equatable, Note> {
+    struct Packed {
+        let shape: Shape
+        let chunk: RowChunk
+        /// What the caller keeps of the rows.
+        var note: Note
     }
 
+    /// The chunks in the order in which they were opened.
+    var packed: ContiguousArray<Packed> = []
+    /// The place of the chunk that took the last object.
+    private var current = 0
+    private var count = 0
+    private let room: Int
+    private let reach: Int
+
+    /// - Parameters:
+    ///   - room: how many objects are expected: no chunk is larger than what is left of them.
+    ///   - reach: how many chunks are looked through for one that takes further rows of a shape.
+    init(room: Int, reach: Int = .max) {
+        (self.room, self.reach) = (room, reach)
+    }
+
+    /// Packs an object's present values as the next row of a shape.
+    ///
+    /// - Parameter note: what is kept of a chunk without rows.
+    /// - Returns: the place of the chunk, whose last row it is.
+    @inline(__always)
+    mutating func pack(
+        _ object: NSManagedObject, as shape: Shape, key: Int64, version: Int32, note: @autoclosure () -> Note
+    ) -> Int {
+        if packed.isEmpty || packed[current].shape != shape || packed[current].chunk.isFull {
+            current = place(of: shape, object._state.info.layout, note())
+        }
+        count += 1
+        object.pack(into: packed[current].chunk, key: key, version: version)
+        return current
+    }
+
+    @inline(never)
+    private mutating func place(of shape: Shape, _ layout: RowLayout, _ note: Note) -> Int {
+        let former = packed.suffix(reach).lastIndex { $0.shape == shape }
+        if let former, !packed[former].chunk.isFull { return former }
+        let chunk: RowChunk
+        let left = room > count ? room - count : RowChunk.maximumCount
+        if let former = former.map({ packed[$0].chunk }) {
+            former.trimArena()
+            chunk = RowChunk(
+                layout: layout, capacity: min(RowChunk.maximumCount, left), arenaCapacity: former.arenaUsed)
+        } else {
+            chunk = RowChunk(layout: layout, capacity: min(32, left), arenaCapacity: min(1024, 256 * left))
+        }
+        packed.append(Packed(shape: shape, chunk: chunk, note: note))
+        return packed.count - 1
+    }
+}
+
+extension ObjectPacker where Note == Void {
+    @inline(__always)
+    mutating func pack(_ object: NSManagedObject, as shape: Shape, key: Int64, version: Int32) -> Int {
+        pack(object, as: shape, key: key, version: version, note: ())
+    }
+}
+
+extension NSManagedObject {
     /// Packs the object's present values as a row.
     final func pack(into chunk: RowChunk, key: Int64, version: Int32) {
         let state = _state
@@ -96,12 +136,14 @@ extension NSManagedObject {
         case .text, .uri:
             row.setCell(
                 slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.keep(UnsafeRawBufferPointer($0)) })
-        case .data: row.setCell(slot, overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { chunk.keep($0) })
+        case .data:
+            let data = overlay.pointer(slot, Data.self).pointee
+            let isLarge = data.count > RowChunk.largeThreshold
+            row.setCell(slot, isLarge ? chunk.store(data) : data.withUnsafeBytes { chunk.keep($0) })
         case .transformable:
-            if let bytes = packedBytes(slot, overlay) { row.setCell(slot, bytes.withUnsafeBytes { chunk.store($0) }) }
+            if let bytes = packedBytes(slot, overlay) { row.setCell(slot, chunk.store(bytes)) }
         case .externalData:
-            let tagged = Data([1]) + overlay.pointer(slot, Data.self).pointee
-            row.setCell(slot, tagged.withUnsafeBytes { chunk.store($0) })
+            row.setCell(slot, chunk.store(Data([1]) + overlay.pointer(slot, Data.self).pointee))
         case .uuid:
             row.setCell(slot, withUnsafeBytes(of: overlay.pointer(slot, UUID.self).pointee.uuid) { chunk.store($0) })
         case .decimal:
@@ -124,12 +166,11 @@ extension NSManagedObject {
         if kind == .entityTag, let overlay = _state.overlay, overlay.isPresent(slot - 1) { return }
         let cell = former[slot]
         guard kind.isArena, let source = _state.chunk else { return row.setCell(slot, cell) }
-        guard cell >> 63 == 0 else { return row.setCell(slot, source.withBytes(of: cell) { chunk.store($0) }) }
+        guard cell >> 63 == 0 else { return row.setCell(slot, chunk.store(source.largeData(cell))) }
         let bytes = UnsafeRawBufferPointer(
             start: source.fill.pointee.arena + Int(cell >> 32), count: Int(cell & 0x7fff_ffff))
         row.setCell(slot, chunk.keep(bytes))
     }
-
 }
 
 extension RowChunk {
@@ -144,12 +185,5 @@ extension RowChunk {
         memcpy(fill.pointee.arena + used, base, bytes.count)
         fill.pointee.arenaUsed = used + bytes.count
         return UInt64(used) << 32 | UInt64(bytes.count)
-    }
-
-    /// Whether an arena cell holds these bytes.
-    func holds(_ bytes: UnsafeRawBufferPointer, _ cell: UInt64) -> Bool {
-        withBytes(of: cell) { own in
-            own.count == bytes.count && (own.count == 0 || memcmp(own.baseAddress!, bytes.baseAddress!, own.count) == 0)
-        }
     }
 }
