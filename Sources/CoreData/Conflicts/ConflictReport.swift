@@ -226,7 +226,7 @@ extension NSManagedObject {
         let wasFault = state.isFault
         forgetRowIfClean()
         guard state.isFault else { return try renewTouched(snapshot) }
-        state.attach(snapshot.chunk, row: snapshot.row)
+        StoredState(self).attach(snapshot)
         guard wasFault else { return }
         state.pointee.slow |= SlowReason.fault
         fire()

@@ -101,7 +101,6 @@ private struct ObjectMerger {
             if property.kind == .toOne {
                 let new = source.target(at: slot)
                 guard new != nil || nils, new !== target.target(at: place) else { continue }
-                if let new { context.saveMemory?.remember(new) }
                 target.fixup.setTarget(place, new)
             } else {
                 let new = source.value(at: slot)
@@ -120,7 +119,6 @@ private struct ObjectMerger {
                 continue
             }
             for member in source.members(at: index) where member !== target {
-                context.saveMemory?.remember(member)
                 source.fixup.removeMember(index, member)
                 target.fixup.addMember(place, member)
             }

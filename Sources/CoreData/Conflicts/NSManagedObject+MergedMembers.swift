@@ -6,16 +6,20 @@ extension NSManagedObject {
     /// Sets one member's stored and pending state from whether the store has the pair and whether it should exist,
     /// regardless of the state before. The caller does the same for the inverse.
     final func merge(_ member: NSManagedObject, toMany index: Int, isStored: Bool, isPresent: Bool) {
-        managedObjectContext?.saveMemory?.remember(self)
+        let stored = StoredState(self)
         let members = makeToManyState(index)
-        members.setStored(member._state.key, isStored)
+        stored.setStored(member._state.key, isStored, in: members)
         members.merge(member, isStored: isStored, isPresent: isPresent)
-        if relationship(toMany: index).isOrdered { updateOrder(for: member, isPresent: isPresent, index, members) }
+        if relationship(toMany: index).isOrdered {
+            updateOrder(for: member, isPresent: isPresent, index, members, stored)
+        }
         if isStored != isPresent { didChangeRelationship() } else { leaveSaveIfClean() }
     }
 
     /// Adds the member to the order or removes it.
-    private func updateOrder(for member: NSManagedObject, isPresent: Bool, _ index: Int, _ members: ToMany) {
+    private func updateOrder(
+        for member: NSManagedObject, isPresent: Bool, _ index: Int, _ members: ToMany, _ stored: StoredState
+    ) {
         if members.hasOrder {
             if !isPresent {
                 members.removeFromOrder(member)
@@ -24,9 +28,9 @@ extension NSManagedObject {
             }
         } else if _state.has(.persistent) {
             // The order is read when a program asks for it, with the pending changes on top.
-            members.becomeFault()
+            stored.forget(members)
         } else if members.isChanged {
-            members.setOrder(ContiguousArray(self.members(at: index)))
+            stored.setOrder(ContiguousArray(self.members(at: index)), of: members)
         }
     }
 
@@ -35,8 +39,7 @@ extension NSManagedObject {
         guard relationship(toMany: index).isOrdered, let members = toManyState(index), !members.hasOrder,
             !members.isFault
         else { return }
-        managedObjectContext?.saveMemory?.remember(self)
-        members.setOrder(ContiguousArray(self.members(at: index)))
+        StoredState(self).setOrder(ContiguousArray(self.members(at: index)), of: members)
         didChangeRelationship()
     }
 }
@@ -47,13 +50,6 @@ extension ToMany {
         if hasAdded(member) { unlink(member, isOrdered: true) } else if hasRemoved(member) { link(member) }
         if isPresent, !isStored { link(member) }
         if isStored, !isPresent { unlink(member, isOrdered: true) }
-    }
-
-    /// Adds a key to the stored members or removes it. Members that were not read stay unread.
-    func setStored(_ member: ObjectKey, _ isStored: Bool) {
-        guard !isFault, member.store != 0, held(member, store: member.store) != isStored else { return }
-        let known = storedKeys(in: member.store)
-        setStored(.keys(isStored ? known + [member] : known.filter { $0 != member }))
     }
 
     /// The keys of the stored members; empty if they were not read.

@@ -19,17 +19,13 @@ extension NSManagedObject {
         let state = _state
         guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, isIdle else { return }
         managedObjectContext?.saveMemory?.renew(self)
-        // Overlay values equal to the old row would hide those of the new one.
-        state.revertUnchanged()
-        forEachStoredToMany { _, members in members.becomeFault() }
-        state.detachRow()
+        StoredState(self).detachRow()
     }
 
     /// Makes an object, whose row another writer may have changed, a fault if it is unchanged; else has the next
     /// attempt compare its row, because one that the save only touches would keep an old row.
     final func renewOrCompare() {
         guard let context = managedObjectContext else { return }
-        context.saveMemory?.remember(self)
         forgetRowIfClean()
         if _state.has(.updated) { context.detectConflicts(for: self) }
     }
@@ -87,8 +83,7 @@ extension NSManagedObject {
         case .slot(let slot): if !_state.isFault, target(at: slot) !== other { forgetRowIfClean() }
         case .toMany(let index):
             guard let members = toManyState(index), !members.isChanged, !members.isFault else { return }
-            managedObjectContext?.saveMemory?.remember(self)
-            members.becomeFault()
+            StoredState(self).forget(members)
         case .fetched: break
         }
     }

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     /// Deletes the current row; applying the delete rules again finds what points at it by now.
     func deleteAgain(_ object: NSManagedObject, _ row: RowSnapshot) {
         let read = object.lastRead
-        object._state.attach(row.chunk, row: row.row)
+        StoredState(object).attach(row)
         object._state.dropTargets()
         tracker.forgetBase(of: object)
         reopenRules(of: object, row, formerly: read)
@@ -24,8 +24,9 @@ extension NSManagedObjectContext {
             object.committedTarget(at: slot)?.forgetRowIfClean()
         }
         object.forEachStoredToMany { index, members in
-            members.dropOrder()
-            members.becomeFault()
+            let stored = StoredState(object)
+            stored.forgetOrder(of: members)
+            stored.forget(members)
             for member in object.committedMembers(at: index) { member.forgetRowIfClean() }
         }
         state.clear(.propagated)
@@ -35,7 +36,6 @@ extension NSManagedObjectContext {
     /// Restores an object that was deleted here, and the objects that its cascade rules deleted.
     func undelete(of object: NSManagedObject) {
         guard object._state.has(.deleted), !object._state.has([.gone, .inaccessible]) else { return }
-        saveMemory?.remember(object)
         cancelDeletion(object)
         for relationship in object._state.info.relationships {
             switch relationship.place {
@@ -49,7 +49,6 @@ extension NSManagedObjectContext {
                 let removed = object.toManyState(index)?.removed.objects ?? []
                 for member in removed { undeleteCascaded(member, along: relationship) }
                 for member in removed where !member._state.has([.deleted, .gone]) {
-                    saveMemory?.remember(member)
                     if isFree(member, for: relationship) { object.fixup.addMember(index, member) }
                 }
             case .fetched: continue

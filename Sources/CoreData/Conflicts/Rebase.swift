@@ -51,7 +51,7 @@ struct Rebase {
         }
         let merges = toManyMerges()
         for (slot, side) in attributes { write(slot, side, read) }
-        state.attach(fresh.chunk, row: fresh.row)
+        StoredState(object).attach(fresh)
         context.tracker.forgetBase(of: object)
         state.dropTargets()
         for move in moves { move.apply(to: object, in: context) }

@@ -91,7 +91,7 @@ struct Reinsertion {
         let removed = Set(members.removed.objects)
         let stored = members.storedKeys(in: store).map { context.object(for: $0) }
         let all = stored + members.added.objects + members.removed.objects
-        members.setStored(.keys([]))
+        StoredState(object).forgetAll(of: members)
         var seen: Set<NSManagedObject> = []
         for member in all where seen.insert(member).inserted {
             let isPresent = !removed.contains(member) && isThere(member, there)
@@ -109,7 +109,7 @@ struct Reinsertion {
         for key in members.storedKeys(in: store) {
             let isGoing = context.registered(key)?._state.has([.deleted, .gone]) ?? false
             if !isGoing, let row = there[key.row].row, slot.map({ names(row, $0) }) ?? true { continue }
-            members.setStored(key, false)
+            StoredState(object).setStored(key, false, in: members)
             members.removeFromOrder { $0._state.key == key }
             context.registered(key)?.forgetRowIfClean()
         }

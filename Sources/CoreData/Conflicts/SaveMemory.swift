@@ -51,7 +51,7 @@ final class SaveMemory {
             if state.has(.inserted) {
                 context.withdraw(object)
             } else {
-                state.revert()
+                state.revertUnchanged()
             }
             state.clear([.inserted, .updated, .deleted, .propagated, .listed, .event, .fresh, .recheck, .inaccessible])
             state.pointee.assigned = 0

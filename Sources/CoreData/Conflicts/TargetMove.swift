@@ -71,7 +71,6 @@ struct TargetMove {
         }
         if let stored, target?._state.key.row != stored.row {
             let other = context.object(for: stored)
-            context.saveMemory?.remember(other)
             if other.target(at: opposite) === object { other.fixup.writeTarget(opposite, nil) }
         }
         guard let target, target.target(at: opposite) !== object else { return }

@@ -26,8 +26,9 @@ struct ToManyMerge {
         let opposite = relationship.inverse.map { object._state.info.schema[$0] }
         let belongsToMember = opposite.map { !$0.isToMany } ?? false
         let order = hasOrderOfItsOwn(object) ? members.order : nil
-        members.dropOrder()
-        members.becomeFault()
+        let stored = StoredState(object)
+        stored.forgetOrder(of: members)
+        stored.forget(members)
         if !belongsToMember { mergePairs(object, opposite?.toManyIndex, context) }
         if relationship.isOrdered, let order { merge(order, object) }
     }
@@ -60,16 +61,17 @@ struct ToManyMerge {
 
     /// Keeps the changed order under objectTrump and overwrite, with other members last; else takes the store's.
     private func merge(_ order: ContiguousArray<NSManagedObject>, _ object: NSManagedObject) {
-        members.dropOrder()
+        let stored = StoredState(object)
+        stored.forgetOrder(of: members)
         let isMembershipChanged = !members.added.isEmpty || !members.removed.isEmpty
         let present = ContiguousArray(object.members(at: index))
         switch type {
         case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
             let there = Set(present)
             let known = Set(order)
-            members.setOrder(order.filter { there.contains($0) } + present.filter { !known.contains($0) })
+            stored.setOrder(order.filter { there.contains($0) } + present.filter { !known.contains($0) }, of: members)
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
-            members.setOrder(isMembershipChanged ? present : nil)
+            stored.setOrder(isMembershipChanged ? present : nil, of: members)
         }
     }
 }
