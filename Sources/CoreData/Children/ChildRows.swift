@@ -33,12 +33,11 @@ struct ChildRows {
         }
         let number = state.pointee.number
         // The child's changes are based on what this object's changes are based on.
-        let place = packer.pack(
+        let chunk = packer.pack(
             object, as: Shape(entity: state.pointee.entity, isSaved: number >= 0), key: number,
             version: object.comparedVersion)
-        let chunk = packer.packed[place].chunk
         object.packTransients(into: chunk)
-        order.append(RowBatch.Reference(chunk: place, row: chunk.count - 1))
+        order.append(RowBatch.Reference(chunk: packer.place, row: chunk.count - 1))
         if order.count == RowChunk.maximumCount { close() }
         return true
     }

@@ -316,9 +316,8 @@ struct ChildSave {
         return objects.map { object in
             let state = object._state
             let standing = state.has(.inserted) ? twins[ObjectIdentifier(object)]?.standing : object.standing
-            let place = packer.pack(
+            let chunk = packer.pack(
                 object, as: state.pointee.entity, key: state.pointee.number, version: standing?.version ?? 0)
-            let chunk = packer.packed[place].chunk
             object.packChangedTransients(into: chunk)
             return (object, chunk, chunk.count - 1)
         }

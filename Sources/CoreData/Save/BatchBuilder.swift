@@ -69,8 +69,8 @@ final class BatchBuilder {
     @inline(__always)
     private func insert(_ object: NSManagedObject, key: Int64, version: Int32) throws {
         let state = object._state
-        let place = inserts.pack(object, as: state.pointee.entity, key: key, version: version)
-        written.append(WrittenRow(object: object, lastOf: inserts.packed[place].chunk))
+        let chunk = inserts.pack(object, as: state.pointee.entity, key: key, version: version)
+        written.append(WrittenRow(object: object, lastOf: chunk))
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
@@ -82,11 +82,11 @@ final class BatchBuilder {
         let mask = changedMask(of: object)
         if !mask.contains(where: { $0 != 0 }), try !needsVersion(object) { return }
         let version = object.comparedVersion
-        let place = updates.pack(
+        let chunk = updates.pack(
             object, as: UpdateShape(entity: state.pointee.entity, mask: mask), key: state.pointee.number,
             version: max(version, 0) &+ 1, note: [])
-        written.append(WrittenRow(object: object, lastOf: updates.packed[place].chunk))
-        updates.packed[place].note.append(version)
+        written.append(WrittenRow(object: object, lastOf: chunk))
+        updates.note.append(version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
@@ -145,8 +145,8 @@ final class BatchBuilder {
     }
 
     func finish() -> StoreBatch {
-        batch.inserts = inserts.packed.map(\.chunk)
-        batch.updates = updates.packed.map(group)
+        if !inserts.packed.isEmpty { batch.inserts = inserts.packed.map(\.chunk) }
+        if !updates.packed.isEmpty { batch.updates = updates.packed.map(group) }
         addTouches()
         for entity in deletes.indices where !deletes[entity].numbers.isEmpty {
             batch.deletes.append(

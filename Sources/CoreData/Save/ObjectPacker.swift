@@ -15,9 +15,11 @@ struct ObjectPacker<Shape: Equatable, Note> {
     }
 
     /// The chunks in the order in which they were opened.
-    var packed: ContiguousArray<Packed> = []
+    private(set) var packed: ContiguousArray<Packed> = []
     /// The place of the chunk that took the last object.
-    private var current = 0
+    private(set) var place = 0
+    /// That chunk: most objects of a shape come one after the other.
+    private var last: (shape: Shape, chunk: RowChunk)?
     private var count = 0
     private let room: Int
     private let reach: Int
@@ -32,24 +34,37 @@ struct ObjectPacker<Shape: Equatable, Note> {
     /// Packs an object's present values as the next row of a shape.
     ///
     /// - Parameter note: what is kept of a chunk without rows.
-    /// - Returns: the place of the chunk, whose last row it is.
+    /// - Returns: the chunk, whose last row it is.
     @inline(__always)
     mutating func pack(
         _ object: NSManagedObject, as shape: Shape, key: Int64, version: Int32, note: @autoclosure () -> Note
-    ) -> Int {
-        if packed.isEmpty || packed[current].shape != shape || packed[current].chunk.isFull {
-            current = place(of: shape, object._state.info.layout, note())
+    ) -> RowChunk {
+        let chunk: RowChunk
+        if let last, last.shape == shape, !last.chunk.isFull {
+            chunk = last.chunk
+        } else {
+            chunk = open(shape, object._state.info.layout, note())
         }
         count += 1
-        object.pack(into: packed[current].chunk, key: key, version: version)
-        return current
+        object.pack(into: chunk, key: key, version: version)
+        return chunk
+    }
+
+    /// What is kept of the chunk that took the last object.
+    var note: Note {
+        get { packed[place].note }
+        _modify { yield &packed[place].note }
     }
 
     @inline(never)
-    private mutating func place(of shape: Shape, _ layout: RowLayout, _ note: Note) -> Int {
+    private mutating func open(_ shape: Shape, _ layout: RowLayout, _ note: Note) -> RowChunk {
         let former = packed.suffix(reach).lastIndex { $0.shape == shape }
-        if let former, !packed[former].chunk.isFull { return former }
         let chunk: RowChunk
+        if let former, !packed[former].chunk.isFull {
+            (place, chunk) = (former, packed[former].chunk)
+            last = (shape, chunk)
+            return chunk
+        }
         let left = room > count ? room - count : RowChunk.maximumCount
         if let former = former.map({ packed[$0].chunk }) {
             former.trimArena()
@@ -59,13 +74,15 @@ struct ObjectPacker<Shape: Equatable, Note> {
             chunk = RowChunk(layout: layout, capacity: min(32, left), arenaCapacity: min(1024, 256 * left))
         }
         packed.append(Packed(shape: shape, chunk: chunk, note: note))
-        return packed.count - 1
+        place = packed.count - 1
+        last = (shape, chunk)
+        return chunk
     }
 }
 
 extension ObjectPacker where Note == Void {
     @inline(__always)
-    mutating func pack(_ object: NSManagedObject, as shape: Shape, key: Int64, version: Int32) -> Int {
+    mutating func pack(_ object: NSManagedObject, as shape: Shape, key: Int64, version: Int32) -> RowChunk {
         pack(object, as: shape, key: key, version: version, note: ())
     }
 }

@@ -15,12 +15,12 @@ struct TouchList {
     mutating func add(_ object: NSManagedObject, gains: Bool) {
         let state = object._state
         let version = object.comparedVersion
-        let place = packer.pack(
+        let chunk = packer.pack(
             object, as: state.pointee.entity, key: state.pointee.number, version: TouchGroup.version(after: version),
             note: ([], []))
-        rows.append(WrittenRow(object: object, lastOf: packer.packed[place].chunk))
-        packer.packed[place].note.read.append(version)
-        packer.packed[place].note.gains.append(gains)
+        rows.append(WrittenRow(object: object, lastOf: chunk))
+        packer.note.read.append(version)
+        packer.note.gains.append(gains)
     }
 
     var groups: [TouchGroup] {

@@ -9,18 +9,20 @@ enum MessageBlocks {
     @inline(__always)
     static func hash<Word: FixedWidthInteger>(
         _ message: [UInt8], from start: [Word], rounds: Int,
-        _ mix: (inout [Word], UnsafeMutableBufferPointer<Word>) -> Void
+        _ mix: (UnsafeMutableBufferPointer<Word>, UnsafeMutableBufferPointer<Word>) -> Void
     ) -> [UInt8] {
         let size = MemoryLayout<Word>.size
         var state = start
-        pad(message, to: 16 * size).withUnsafeBytes { bytes in
-            withUnsafeTemporaryAllocation(of: Word.self, capacity: rounds) { schedule in
-                for block in stride(from: 0, to: bytes.count, by: 16 * size) {
-                    for index in 0..<16 {
-                        schedule[index] = Word(
-                            bigEndian: bytes.loadUnaligned(fromByteOffset: block + index * size, as: Word.self))
+        state.withUnsafeMutableBufferPointer { state in
+            pad(message, to: 16 * size).withUnsafeBytes { bytes in
+                withUnsafeTemporaryAllocation(of: Word.self, capacity: rounds) { schedule in
+                    for block in stride(from: 0, to: bytes.count, by: 16 * size) {
+                        for index in 0..<16 {
+                            schedule[index] = Word(
+                                bigEndian: bytes.loadUnaligned(fromByteOffset: block + index * size, as: Word.self))
+                        }
+                        mix(state, schedule)
                     }
-                    mix(&state, schedule)
                 }
             }
         }

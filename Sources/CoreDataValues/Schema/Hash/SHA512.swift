@@ -5,7 +5,7 @@ enum SHA512 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
         MessageBlocks.hash(message, from: start, rounds: 80) { state, schedule in
             expand(schedule)
-            mix(&state, with: schedule)
+            mix(state, with: schedule)
         }
     }
 
@@ -22,7 +22,16 @@ enum SHA512 {
         }
     }
 
-    private static func mix(_ state: inout [UInt64], with schedule: UnsafeMutableBufferPointer<UInt64>) {
+    private static func mix(
+        _ state: UnsafeMutableBufferPointer<UInt64>, with schedule: UnsafeMutableBufferPointer<UInt64>
+    ) {
+        constants.withUnsafeBufferPointer { mix(state, with: schedule, $0) }
+    }
+
+    private static func mix(
+        _ state: UnsafeMutableBufferPointer<UInt64>, with schedule: UnsafeMutableBufferPointer<UInt64>,
+        _ constants: UnsafeBufferPointer<UInt64>
+    ) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for index in 0..<80 {
@@ -33,7 +42,14 @@ enum SHA512 {
             (h, g, f, e) = (g, f, e, d &+ first)
             (d, c, b, a) = (c, b, a, first &+ second)
         }
-        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
+        state[0] &+= a
+        state[1] &+= b
+        state[2] &+= c
+        state[3] &+= d
+        state[4] &+= e
+        state[5] &+= f
+        state[6] &+= g
+        state[7] &+= h
     }
 
     /// The fractions of the square roots of the first eight primes.
