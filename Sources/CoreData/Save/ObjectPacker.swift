@@ -154,9 +154,10 @@ extension NSManagedObject {
             row.setCell(
                 slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.keep(UnsafeRawBufferPointer($0)) })
         case .data:
-            let data = overlay.pointer(slot, Data.self).pointee
-            let isLarge = data.count > RowChunk.largeThreshold
-            row.setCell(slot, isLarge ? chunk.store(data) : data.withUnsafeBytes { chunk.keep($0) })
+            let small = overlay.pointer(slot, Data.self).pointee.withUnsafeBytes {
+                $0.count <= RowChunk.largeThreshold ? chunk.keep($0) : nil
+            }
+            row.setCell(slot, small ?? chunk.store(overlay.pointer(slot, Data.self).pointee))
         case .transformable:
             if let bytes = packedBytes(slot, overlay) { row.setCell(slot, chunk.store(bytes)) }
         case .externalData:

@@ -74,8 +74,9 @@ package struct BinaryPropertyListWriter {
 
     private mutating func text(_ text: String) -> Int {
         // Canonically equal texts have different scalars; only the same bytes are shared.
-        if let known = texts[text], known.text.hasSameBytes(text) { return known.place }
-        texts[text] = (entries.count, text)
+        let known = Self.copy(&texts[text, default: (entries.count, text)])
+        if known.place < entries.count, known.text.hasSameBytes(text) { return known.place }
+        if known.place < entries.count { texts[text] = (entries.count, text) }
         let start = bytes.count
         var text = text
         let isPlain = text.withUTF8 { utf8 in
@@ -90,6 +91,9 @@ package struct BinaryPropertyListWriter {
         }
         return enter(start)
     }
+
+    /// Enters what is not there by one search.
+    private static func copy<Value>(_ entry: inout Value) -> Value { entry }
 
     private func finish(_ top: Int) -> Data {
         let referenceSize = entries.count < 0x100 ? 1 : entries.count < 0x1_0000 ? 2 : 4

@@ -23,7 +23,9 @@ public struct StoreMigrationPlan {
         public let kind: Kind
         /// What happens to every entity and property, also where that is nothing.
         public let changes: [Change]
-        /// What runs in a SQLite store; for a mapping model nothing, since objects are made.
+        /// What changes tables, rows and indexes of a SQLite store; for a mapping model nothing, since objects are made. Not among them is what
+        /// hangs on the file's content alone: entities get their numbers, the history moves, the metadata is written, views and triggers of
+        /// the program's own are set aside and put back, and a clean-up that was put off is done first.
         public let sql: [String]
         /// How many of the store's objects are written anew.
         public let rows: Int

@@ -11,6 +11,8 @@ package struct SchemaPairs: Sendable {
     private let sources: [EntityIndex?]
     /// The later entity of each earlier one.
     private let destinations: [EntityIndex?]
+    /// Of each later entity the earlier properties by the names of the later ones.
+    private let origins: [[String: DeclaredProperty]]
 
     init(from source: Schema, to destination: Schema) {
         self.source = source
@@ -24,6 +26,15 @@ package struct SchemaPairs: Sendable {
             if let earlier { destinations[earlier] = EntityIndex(later) }
         }
         self.destinations = destinations
+        origins = destination.entities.map { later in
+            guard let earlier = pairs[later.index.value] else { return [:] }
+            let (from, to) = (source.properties(of: source.entities[earlier]), destination.properties(of: later))
+            var found: [String: DeclaredProperty] = [:]
+            for (place, match) in Self.pair(from.map(\.named), to.map(\.named)).enumerated() {
+                if let match { found[to[place].name] = from[match] }
+            }
+            return found
+        }
     }
 
     package func source(of later: Entity) -> Entity? { sources[later.index.value].map { source[$0] } }
@@ -34,13 +45,7 @@ package struct SchemaPairs: Sendable {
     /// Where the values of a later entity's properties come from, inherited ones included, by its names; what it has not from the
     /// earlier one is left out. Empty for an added entity.
     package func sourceProperties(of later: Entity) -> [String: DeclaredProperty] {
-        guard let earlier = source(of: later) else { return [:] }
-        let (from, to) = (source.properties(of: earlier), destination.properties(of: later))
-        var found: [String: DeclaredProperty] = [:]
-        for (place, match) in Self.pair(from.map(\.named), to.map(\.named)).enumerated() {
-            if let match { found[to[place].name] = from[match] }
-        }
-        return found
+        origins[later.index.value]
     }
 
     /// What can be told apart by name and renaming identifier. Only things of one kind can be the same thing.
