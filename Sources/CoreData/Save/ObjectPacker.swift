@@ -22,13 +22,15 @@ struct ObjectPacker<Shape: Equatable, Note> {
     private var last: (shape: Shape, chunk: RowChunk)?
     private var count = 0
     private let room: Int
+    private let first: Int
     private let reach: Int
 
     /// - Parameters:
     ///   - room: how many objects are expected: no chunk is larger than what is left of them.
+    ///   - first: how many rows the first chunk of a shape takes.
     ///   - reach: how many chunks are looked through for one that takes further rows of a shape.
-    init(room: Int, reach: Int = .max) {
-        (self.room, self.reach) = (room, reach)
+    init(room: Int, first: Int = 32, reach: Int = .max) {
+        (self.room, self.first, self.reach) = (room, first, reach)
     }
 
     /// Packs an object's present values as the next row of a shape.
@@ -68,10 +70,14 @@ struct ObjectPacker<Shape: Equatable, Note> {
         let left = room > count ? room - count : RowChunk.maximumCount
         if let former = former.map({ packed[$0].chunk }) {
             former.trimArena()
+            let capacity = min(RowChunk.maximumCount, left)
+            // Rows of about the same length follow; with some room over, most chunks never grow.
+            let length = former.arenaUsed / max(1, former.count) + 1
             chunk = RowChunk(
-                layout: layout, capacity: min(RowChunk.maximumCount, left), arenaCapacity: former.arenaUsed)
+                layout: layout, capacity: capacity,
+                arenaCapacity: min(length * capacity * 17 / 16, RowChunk.arenaLimit))
         } else {
-            chunk = RowChunk(layout: layout, capacity: min(32, left), arenaCapacity: min(1024, 256 * left))
+            chunk = RowChunk(layout: layout, capacity: min(first, left), arenaCapacity: min(1024, 256 * left))
         }
         packed.append(Packed(shape: shape, chunk: chunk, note: note))
         place = packed.count - 1

@@ -9,7 +9,7 @@ struct TouchList {
     private(set) var rows: ContiguousArray<WrittenRow> = []
 
     /// - Parameter room: how many rows there may be.
-    init(room: Int) { packer = ObjectPacker(room: room) }
+    init(room: Int) { packer = ObjectPacker(room: room, first: RowChunk.maximumCount) }
 
     /// - Parameter gains: whether a member is added, for which the row must exist.
     mutating func add(_ object: NSManagedObject, gains: Bool) {

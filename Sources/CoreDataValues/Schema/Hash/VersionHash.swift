@@ -121,7 +121,7 @@ package struct VersionHash {
         bytes += littleEndian(attribute.type.rawValue)
         if attribute.allowsExternalBinaryDataStorage { bytes.append(1) }
         if attribute.preservesValueInHistoryOnDeletion { bytes.append(1) }
-        bytes += Array((attribute.derivationExpression ?? "").utf8)
+        if let derivation = attribute.derivationExpression { bytes += derivation.utf8 }
         bytes += elements
         return SHA256.hash(bytes)
     }
@@ -137,8 +137,8 @@ package struct VersionHash {
         var bytes = common(
             relationship.name, isOptional: relationship.isOptional, isTransient: relationship.isTransient,
             modifier: relationship.versionHashModifier)
-        bytes += Array(relationship.destinationName.utf8)
-        bytes += Array(inverse(of: relationship, owner: owner).utf8)
+        bytes += relationship.destinationName.utf8
+        bytes += inverse(of: relationship, owner: owner).utf8
         bytes += littleEndian(UInt32(truncatingIfNeeded: relationship.maxCount))
         bytes += littleEndian(UInt32(truncatingIfNeeded: relationship.minCount))
         if relationship.isOrdered { bytes += [1, 0] }
@@ -149,12 +149,15 @@ package struct VersionHash {
     private static func common(_ name: String, isOptional: Bool, isTransient: Bool, modifier: String?)
         -> [UInt8]
     {
-        let flags: UInt8 = (isOptional ? 1 : 0) | (isTransient ? 2 : 0)
-        return SHA256.hash(Array(name.utf8) + [flags, 0] + Array((modifier ?? "").utf8))
+        var bytes = Array(name.utf8)
+        bytes.append((isOptional ? 1 : 0) | (isTransient ? 2 : 0))
+        bytes.append(0)
+        if let modifier { bytes += modifier.utf8 }
+        return SHA256.hash(bytes)
     }
 
     private static func littleEndian(_ number: UInt32) -> [UInt8] {
-        [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
+        withUnsafeBytes(of: number.littleEndian) { Array($0) }
     }
 
     static func precedes(_ a: String, _ b: String) -> Bool {
