@@ -55,7 +55,7 @@ extension NSManagedObject {
         guard let own = ownStanding else { return base }
         // The same version: the child's base adds nothing.
         if own.version == base.version { return own }
-        let isChanged = _state.has([.based, .deleted]) || _state.has(.updated) && SaveOperation.isChanged(self)
+        let isChanged = _state.has([.based, .deleted]) || _state.has(.updated) && countsAsChanged
         return isChanged && own.version < base.version ? own : base
     }
 

@@ -38,7 +38,7 @@ struct MergeResolution {
     private func isWrittenAgain(_ object: NSManagedObject) -> Bool {
         switch type {
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType: false
-        case .mergeByPropertyObjectTrumpMergePolicyType: !object.isDeleted && SaveOperation.isChanged(object)
+        case .mergeByPropertyObjectTrumpMergePolicyType: !object.isDeleted && object.countsAsChanged
         case .overwriteMergePolicyType: !object.isDeleted
         }
     }

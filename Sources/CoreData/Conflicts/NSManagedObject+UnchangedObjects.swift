@@ -7,7 +7,7 @@ extension NSManagedObject {
     final var isWritten: Bool {
         let state = _state
         guard state.has(.dirty), !state.has([.deleted, .gone]) else { return false }
-        return state.has(.inserted) || SaveOperation.isChanged(self)
+        return state.has(.inserted) || countsAsChanged
             || managedObjectContext?.saveMemory?.isReinserted(self) == true
     }
 

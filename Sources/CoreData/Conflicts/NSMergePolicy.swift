@@ -102,19 +102,4 @@ extension NSManagedObjectContext {
             chosenPolicy = policy
         }
     }
-
-    /// Has the next save compare this object's row too, although nothing is changed here: if another writer has changed
-    /// it, the policy resolves the conflict or the save fails.
-    ///
-    /// A save compares changed and deleted objects anyway. Reads the row if the object is a fault.
-    public final func detectConflicts(for object: NSManagedObject) {
-        checkQueue()
-        let state = object._state
-        guard state.identityMap === requiredIdentityMap else {
-            misuse("detectConflicts(for:) was given an object of another context; use object(with: objectID) here.")
-        }
-        guard state.has(.persistent), !state.has(.gone) else { return }
-        if state.isFault { object.fire() }
-        if !checkedObjects.contains(where: { $0 === object }) { checkedObjects.append(object) }
-    }
 }

@@ -132,7 +132,7 @@ struct Rebase {
 
     /// The object for a key if its row still exists: an overwritten object must not point at a missing row.
     private func present(_ key: ObjectKey) throws -> NSManagedObject? {
-        if let known = context.registered(key), known._state.has(.updated), SaveOperation.isChanged(known) {
+        if let known = context.registered(key), known._state.has(.updated), known.countsAsChanged {
             return known
         }
         guard let rows = context.rows(of: key.store), try StoredRows([key.row], in: rows)[key.row].row != nil else {
@@ -154,7 +154,7 @@ struct Rebase {
     /// Takes an object with nothing left to write out of the save.
     private func endChanges() {
         context.tracker.addToEvent(object, .eventRefreshed)
-        if !object._state.has(.dirty), SaveOperation.isChanged(object) { context.tracker.touch(object) }
+        if !object._state.has(.dirty), object.countsAsChanged { context.tracker.touch(object) }
         object.leaveSaveIfClean()
         context.writing(as: .waking) { object.awake(fromSnapshotEvents: .mergePolicy) }
     }

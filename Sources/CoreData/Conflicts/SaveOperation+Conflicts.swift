@@ -118,12 +118,4 @@ extension SaveOperation {
         updated = all.filter { !memory.isReinserted($0) }
         return try pack(reinserted: all.filter { memory.isReinserted($0) })
     }
-
-    /// Adds version checks for unchanged objects (`detectConflicts`).
-    func addChecks(_ builders: inout BatchBuilders, without reinserted: ContiguousArray<NSManagedObject>) throws {
-        for object in context.checkedObjects where !reinserted.contains(where: { $0 === object }) {
-            guard !object._state.has([.gone, .inaccessible]), object.lastRead != nil else { continue }
-            try builders.builder(for: object).check(object)
-        }
-    }
 }

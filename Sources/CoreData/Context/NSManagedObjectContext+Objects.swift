@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
         if !state.has(.inserted) {
             if tracker.isReplaying {
                 tracker.touch(object)
-            } else if SaveOperation.isChanged(object) {
+            } else if object.countsAsChanged {
                 tracker.mark(object, .updated)
             }
         }

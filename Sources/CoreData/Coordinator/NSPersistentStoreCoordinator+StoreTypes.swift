@@ -1,4 +1,4 @@
-// Stores without a given type, their model copies and histories.
+// What a type of store can do, stores without a given type, their model copies and histories.
 
 import CoreDataModelFile
 import CoreDataSQLite
@@ -73,4 +73,20 @@ public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
     case accountRemoved = 2
     case contentRemoved = 3
     case initialImportCompleted = 4
+}
+
+extension NSPersistentStore {
+    /// Refuses a model with uniqueness constraints for a store that cannot enforce them (6.6).
+    ///
+    /// - Throws: 134020, naming the entity.
+    final func refuseConstraints(_ configuration: String?) throws {
+        guard !keepsConstraints, let schema = coordinator?.runtime.schema else { return }
+        let entities = schema.entities(inConfiguration: configuration) ?? []
+        guard let entity = entities.first(where: { !$0.draft.uniquenessConstraints.isEmpty }) else { return }
+        throw StoreError(
+            134020,
+            "The entity \(entity.name) has a uniqueness constraint, which a store of type \(type) cannot keep. "
+                + "Remove the constraint or use a SQLite store.",
+            path: url?.path, entity: entity.name)
+    }
 }

@@ -105,7 +105,7 @@ struct Merging {
         for object in present where !object._state.has(.deleted) {
             let wasFault = object._state.isFault
             if object._state.has(.dirty) {
-                if SaveOperation.isChanged(object) { changed.append(object) }
+                if object.countsAsChanged { changed.append(object) }
                 pending.note(object)
                 dirty.append(object)
             } else {

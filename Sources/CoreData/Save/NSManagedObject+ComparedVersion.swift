@@ -17,3 +17,30 @@ extension NSManagedObject {
         return _state.pointee.row == nil ? base : min(base, _state.version)
     }
 }
+
+extension NSManagedObjectContext {
+    /// Has the next save compare this object's row too, although nothing is changed here: if another writer has changed
+    /// it, the policy resolves the conflict or the save fails.
+    ///
+    /// A save compares changed and deleted objects anyway. Reads the row if the object is a fault.
+    public final func detectConflicts(for object: NSManagedObject) {
+        checkQueue()
+        let state = object._state
+        guard state.identityMap === requiredIdentityMap else {
+            misuse("detectConflicts(for:) was given an object of another context; use object(with: objectID) here.")
+        }
+        guard state.has(.persistent), !state.has(.gone) else { return }
+        if state.isFault { object.fire() }
+        if !checkedObjects.contains(where: { $0 === object }) { checkedObjects.append(object) }
+    }
+}
+
+extension SaveOperation {
+    /// Adds version checks for unchanged objects (`detectConflicts`).
+    func addChecks(_ builders: inout BatchBuilders, without reinserted: ContiguousArray<NSManagedObject>) throws {
+        for object in context.checkedObjects where !reinserted.contains(where: { $0 === object }) {
+            guard !object._state.has([.gone, .inaccessible]), object.lastRead != nil else { continue }
+            try builders.builder(for: object).check(object)
+        }
+    }
+}

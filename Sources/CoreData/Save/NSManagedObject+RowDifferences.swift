@@ -4,6 +4,21 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
+    /// Whether a saved object differs from its row in a stored value, or a child has changed it: another writer may have made the same change
+    /// to the same older row, and then both would have the same next version.
+    final var countsAsChanged: Bool { differsFromRow || _state.has(.based) }
+
+    /// Whether a saved object differs from its row in a stored value.
+    final var differsFromRow: Bool {
+        let state = _state
+        if hasChangedToMany() { return true }
+        guard let overlay = state.overlay else { return false }
+        for slot in 0..<state.info.layout.slotCount where overlay.isPresent(slot) {
+            if !state.info.entity.slots[slot].isTransient, differs(slot, overlay) { return true }
+        }
+        return false
+    }
+
     /// Whether a slot of the overlay differs from the row.
     final func differs(_ slot: Int, _ overlay: Overlay) -> Bool {
         let state = _state

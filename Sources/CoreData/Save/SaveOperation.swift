@@ -233,21 +233,4 @@ struct SaveOperation {
         if context.followers != nil, !event.inserted.isEmpty { context.tellFollowersOfPermanentIDs() }
         context.tellRelatives(of: event)
     }
-
-    // MARK: What counts as a change
-
-    /// Whether a saved object differs from its row in a stored value, or a child has changed it: another writer may
-    /// have made the same change to the same older row, and then both would have the same next version.
-    static func isChanged(_ object: NSManagedObject) -> Bool { differs(object) || object._state.has(.based) }
-
-    /// Whether a saved object differs from its row in a stored value.
-    static func differs(_ object: NSManagedObject) -> Bool {
-        let state = object._state
-        if object.hasChangedToMany() { return true }
-        guard let overlay = state.overlay else { return false }
-        for slot in 0..<state.info.layout.slotCount where overlay.isPresent(slot) {
-            if !state.info.entity.slots[slot].isTransient, object.differs(slot, overlay) { return true }
-        }
-        return false
-    }
 }

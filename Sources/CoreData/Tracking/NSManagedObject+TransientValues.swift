@@ -11,7 +11,7 @@ extension NSManagedObject {
         where property.isTransient && overlay.isPresent(slot) {
             overlay.remove(slot, property.kind)
         }
-        guard state.has(.updated), !state.has([.inserted, .deleted]), !SaveOperation.isChanged(self) else { return }
+        guard state.has(.updated), !state.has([.inserted, .deleted]), !countsAsChanged else { return }
         state.identityMap?.context?.tracker.discard(self)
         state.dropOverlay()
         if state.info.transientDefaults != nil { state.leaveTransientDefaults() }

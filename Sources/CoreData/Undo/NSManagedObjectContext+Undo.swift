@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
         state.clear(.recheck)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
         object.dropRestoredOrders()
-        guard !SaveOperation.differs(object), tracker.transients.isEmpty || !tracker.transients.differ(object) else {
+        guard !object.differsFromRow, tracker.transients.isEmpty || !tracker.transients.differ(object) else {
             return
         }
         tracker.unmark(object, .updated)

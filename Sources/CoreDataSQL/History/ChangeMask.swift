@@ -61,9 +61,7 @@ package struct ChangeMask: Sendable {
             if let relationship = property.relationship, !property.isTag { relationships[relationship] = place }
         }
         properties = ordered.map { $0.isTag ? $0.name + "#" : $0.name }
-        tombstones = ordered.compactMap(\.slot).filter {
-            entity.slots[$0].attribute?.preservesValueInHistoryOnDeletion == true
-        }
+        tombstones = Tombstone.slots(of: entity, among: ordered.compactMap(\.slot))
         self.slots = slots
         self.relationships = relationships
         meanings = ordered.map { $0.isTag ? nil : $0.slot.map { .slot($0) } ?? $0.relationship.map { .toMany($0) } }
