@@ -58,7 +58,8 @@ extension NSPersistentStoreCoordinator {
             let new = try identifier(sourceURL)
             let former = try? identifier(destinationURL)
             let files = try ExchangedFiles(
-                from: sourceURL, to: destinationURL, stores: (new == former ? [new] : [new, former]).compactMap { $0 })
+                from: sourceURL, to: destinationURL, former: former == nil ? [] : nil,
+                stores: (new == former ? [new] : [new, former]).compactMap { $0 })
             do {
                 if isDatabase {
                     try StoreFile(url: destinationURL).replace(with: StoreFile(url: sourceURL))

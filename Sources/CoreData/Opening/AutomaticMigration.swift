@@ -77,6 +77,10 @@ private struct AutomaticMigration {
             if try mismatch(insteadOf: refusal) != recorded { return }
             throw missingSource(refusal)
         }
+        // A version that the program has not may be a later one.
+        if found == nil, let lost = SchemaPairs(from: source.schema, to: coordinator.runtime.schema).lost.first {
+            throw missingSource(refusal, losing: lost)
+        }
         SourceModel.tellForeign(recorded, source.schema, url)
         let site = MigrationSite(
             coordinator: coordinator, type: type, configuration: configuration, url: url, options: options,
@@ -101,11 +105,16 @@ private struct AutomaticMigration {
         return found.mismatch?.recorded
     }
 
-    private func missingSource(_ refusal: any Error) -> CocoaError {
-        CocoaError.coreData(
+    /// - Parameter lost: what the copy of its model that the store has says it would lose.
+    private func missingSource(_ refusal: any Error, losing lost: String? = nil) -> CocoaError {
+        let why =
+            lost.map {
+                " The store itself has a copy of it, by which \($0) would be lost: perhaps a later version of the program wrote it."
+            } ?? ""
+        return CocoaError.coreData(
             134130,
             "The store at \(url.path) cannot be migrated, as the model that wrote it is not found: neither among the versions of the "
-                + "coordinator's model nor in the bundles. Add that version to the model package that the program loads.",
+                + "coordinator's model nor in the bundles.\(why) Add that version to the model package that the program loads.",
             [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: CocoaError.presenting(refusal)])
     }
 

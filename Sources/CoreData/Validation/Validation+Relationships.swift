@@ -18,6 +18,17 @@ extension Validation {
         try throwing(errors)
     }
 
+    /// Reads the members of which an object must have some, or may not have many: those that nobody has read count as they were saved.
+    static func readCounted(_ object: NSManagedObject) {
+        for relationship in object._state.info.toManyRelationships {
+            let description = relationship.description
+            guard let index = relationship.toManyIndex, description.minCount > 0 || description.maxCount > 0 else {
+                continue
+            }
+            _ = object.members(at: index)
+        }
+    }
+
     static func checkCount(
         _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ errors: inout [any Error]
     ) {

@@ -122,10 +122,27 @@ package struct ExternalFolder: ValueFiles {
 
     // MARK: Whole stores
 
-    /// Removes the folder of a store that is destroyed.
+    /// Whether a file lies beside a store whose name differs from its name by the extension alone: a store of that name has the same
+    /// folder. Nobody opens it to see, since closing a file gives up all locks that the process has on it.
+    static func mayBeShared(_ store: URL) -> Bool {
+        let (own, name) = (store.lastPathComponent, store.deletingPathExtension().lastPathComponent)
+        let place = store.deletingLastPathComponent()
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
+        return names.contains { other in
+            guard other != own, !other.hasPrefix(own + "-"), other == name || other.hasPrefix(name + ".") else {
+                return false
+            }
+            var facts = stat()
+            let url = place.appendingPathComponent(other)
+            return url.deletingPathExtension().lastPathComponent == name && stat(url.path, &facts) == 0
+                && facts.st_mode & S_IFMT == S_IFREG
+        }
+    }
+
+    /// Removes the folder of a store that is destroyed, unless another store may have its files there too.
     package static func remove(for store: URL) throws {
         let folder = ExternalFolder(store: store)
-        guard FileManager.default.fileExists(atPath: folder.support.path) else { return }
+        guard FileManager.default.fileExists(atPath: folder.support.path), !mayBeShared(store) else { return }
         try FileManager.default.removeItem(at: folder.support)
     }
 }

@@ -8,7 +8,7 @@ import CoreDataValues
 ///
 /// Whatever the database cannot compile any more is left out: it refuses changes of the schema, and as a trigger the saves of the store.
 /// Inside a transaction. What a definition does not compile by is no error that leaves pages unwritten, so the transaction may go on.
-final class ForeignDefinitions {
+package final class ForeignDefinitions {
     private struct Definition {
         let kind: String
         let name: String
@@ -23,10 +23,10 @@ final class ForeignDefinitions {
     /// Whether there was none at the first look. Nobody else can make one meanwhile.
     private var areNone = false
 
-    init(_ session: any SQLSession) { self.session = session }
+    package init(_ session: any SQLSession) { self.session = session }
 
     /// Before tables are set aside, and once the new ones are there. Columns that are renamed afterwards are followed by the database.
-    func sortOut() throws {
+    package func sortOut() throws {
         let present = try definitions().filter { !$0.isIndex }
         if try present.isEmpty || compiles() { return }
         for definition in present.reversed() { try drop(definition) }
@@ -34,7 +34,7 @@ final class ForeignDefinitions {
     }
 
     /// - Parameter tables: those that are made anew. With them all that is defined over them goes.
-    func setAside(over tables: Set<String>) throws {
+    package func setAside(over tables: Set<String>) throws {
         let gone = try definitions().filter { tables.contains($0.table) && $0.kind != "view" }
         for definition in gone { try drop(definition) }
         waiting += gone
@@ -48,7 +48,7 @@ final class ForeignDefinitions {
     }
 
     /// - Returns: the names of those that are left out.
-    func putBack() throws -> [String] { try make(waiting).map { "\($0.kind) \($0.name)" } }
+    package func putBack() throws -> [String] { try make(waiting).map { "\($0.kind) \($0.name)" } }
 
     /// In the order in which they were made.
     private func definitions() throws -> [Definition] {

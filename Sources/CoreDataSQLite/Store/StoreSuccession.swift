@@ -8,7 +8,8 @@ import Foundation
 /// A file that is read, made into another one, and filled with that again, all in one transaction of its own.
 ///
 /// The file stays the same, so that whoever has it open reads the new content next. Other writers wait, readers see the
-/// former state until the commit. What is no table of the former store's is left alone.
+/// former state until the commit. What is no table of the former store's is left alone; a program's own views, triggers and indexes over its
+/// tables are put back where they still make sense.
 package struct StoreSuccession {
     private let url: URL
     /// Of the former store.
@@ -29,11 +30,13 @@ package struct StoreSuccession {
     /// - Parameters:
     ///   - hashes: those of the store as it was seen; another process may have been first.
     ///   - successor: where `make` leaves the new store, closed.
+    /// - Returns: what of a program's own definitions is left out.
     /// - Throws: 134110 for a store that is not as it was seen, what `make` throws, and what SQLite says; nothing is changed then.
-    package func run(expecting hashes: [String: Data], successor: URL, _ make: () throws -> Void) throws {
+    package func run(expecting hashes: [String: Data], successor: URL, _ make: () throws -> Void) throws -> [String] {
         let connection = try Connection(path: path, access: .write, options: options, counter: StatementCounter())
         defer { connection.close() }
         var files: ExchangedFiles?
+        var omitted: [String] = []
         do {
             // A connection that has read the schema knows that there is a log.
             try connection.run("SELECT COUNT(*) FROM sqlite_master")
@@ -49,10 +52,18 @@ package struct StoreSuccession {
                     path: successor.path, access: .read, options: SQLiteOptions(), counter: StatementCounter())
                 defer { made.close() }
                 let uuid = try MetadataRecord.read(made)?.uuid
-                files = try ExchangedFiles(from: successor, to: url, stores: [uuid, now.uuid].compactMap { $0 })
+                let map = try formerMap(connection)
+                let former = try ExternalColumns(map, url: url)?.names(connection) ?? []
+                files = try ExchangedFiles(
+                    from: successor, to: url, former: Set(former), stores: [uuid, now.uuid].compactMap { $0 })
+                let (foreign, own) = (ForeignDefinitions(connection), try map.tableNames())
+                try foreign.sortOut()
+                try foreign.setAside(over: own)
                 try Cleanup.dropTables(connection)
-                try clear(connection)
+                try clear(own, connection)
                 try take(made, into: connection)
+                try foreign.sortOut()
+                omitted = try foreign.putBack()
                 return true
             }
         } catch {
@@ -60,6 +71,7 @@ package struct StoreSuccession {
             throw error
         }
         try files?.complete()
+        return omitted
     }
 
     // MARK: Tables
@@ -88,12 +100,14 @@ package struct StoreSuccession {
         return parts.filter { !shadows.contains($0.name) }
     }
 
-    /// Core Data's tables, and those that this library keeps beside them.
-    private func clear(_ connection: Connection) throws {
+    private func formerMap(_ connection: Connection) throws -> StoreMap {
         let definitions = try connection.run(
             "SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
-        let map = try StoreSetup(plan, connection, ignoresVersionHashes: false).fittingPlan(definitions ?? "").map
-        let own = try map.tableNames()
+        return try StoreSetup(plan, connection, ignoresVersionHashes: false).fittingPlan(definitions ?? "").map
+    }
+
+    /// Core Data's tables, and those that this library keeps beside them.
+    private func clear(_ own: Set<String>, _ connection: Connection) throws {
         for part in try parts(connection) where part.isTable && own.contains(part.name.uppercased()) {
             try connection.run("DROP TABLE \(SQLiteDialect().quoted(part.name))")
         }

@@ -26,9 +26,10 @@ extension MigrationPlan {
 /// Walks through both schemas and notes what is left open.
 struct LightweightMigration {
     struct Question {
-        let entity: String
+        let place: Entity
         let property: String?
         let what: String
+        var entity: String { place.name }
         var sentence: String { "\(entity)\(property.map { "." + $0 } ?? "") \(what)" }
     }
 
@@ -255,7 +256,9 @@ struct LightweightMigration {
     }
 
     private mutating func note(_ entity: Entity, _ property: String?, _ what: String) {
-        if open.contains(where: { $0.property == property && $0.what == what }) { return }
-        open.append(Question(entity: entity.name, property: property, what: what))
+        // What an entity inherits is told of one in the line.
+        func isInLine(_ other: Entity) -> Bool { other.isKind(of: entity) || entity.isKind(of: other) }
+        if open.contains(where: { $0.property == property && $0.what == what && isInLine($0.place) }) { return }
+        open.append(Question(place: entity, property: property, what: what))
     }
 }

@@ -135,6 +135,56 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
         #expect(again.count == 4 && again.filter { $0.contains("code") }.count == 2, "\(again)")
     }
 
+    @Test("Objects with too few members, or too many, are named", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    func counted(_ type: String) throws {
+        func tags(_ more: String) -> String {
+            "<relationship name=\"tags\" toMany=\"YES\" \(more) destinationEntity=\"Tag\" inverseName=\"items\" inverseEntity=\"Item\" deletionRule=\"Nullify\"/>"
+        }
+        let back = V.toMany("items", "Item", "tags")
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title"), tags("optional=\"YES\"")) + V.entity("Tag", "", back),
+            V.entity("Item", "", V.attribute("title"), tags("minCount=\"2\" maxCount=\"3\""))
+                + V.entity("Tag", "", V.attribute("name"), back))
+        try versions.open(1, type) { context in
+            let tags = (0..<5).map { _ in context.make("Tag") }
+            for count in 0..<5 {
+                context.make("Item", ["title": "\(count)"]).setValue(
+                    NSSet(array: Array(tags[..<count])), forKey: "tags")
+            }
+            try context.save()
+        }
+        let findings = try plan(versions, type).rehearse()
+        #expect(findings.count == 3 && findings.allSatisfy { $0.property == "tags" && $0.id != nil }, "\(findings)")
+    }
+
+    @Test("Of several entities whose property has another type each is named")
+    func questions() throws {
+        let entities = { (type: String) in
+            ["Item", "Box"].map { V.entity($0, "", V.attribute("age", type)) }.joined()
+        }
+        let versions = try V(entities("String"), entities("Integer 32"))
+        try versions.open(1) { try $0.save() }
+        let error = failure { try versions.open(2) { _ in } }
+        #expect(error?.number == 134190)
+        #expect(error?.sentence.contains("Box.age") == true && error?.sentence.contains("Item.age") == true)
+    }
+
+    @Test("Values that nobody stores any more, or that are computed from then on, are lost")
+    func unstored() throws {
+        for later in ["transient=\"YES\"", "derived=\"YES\" derivationExpression=\"lowercase:(title)\""] {
+            let versions = try V(
+                V.entity("Item", "", V.attribute("title"), V.attribute("note")),
+                V.entity("Item", "", V.attribute("title"), V.attribute("note", "String", "optional=\"YES\" \(later)")))
+            try versions.open(1) { context in
+                for note in ["a", "b"] { context.make("Item", ["note": note]) }
+                context.make("Item")
+                try context.save()
+            }
+            let lost = try plan(versions).lost
+            #expect(lost.map { "\($0.entity).\($0.property ?? "") \($0.rows)" } == ["Item.note 2"], "\(lost)")
+        }
+    }
+
     // MARK: Mapping models
 
     private func mapped(_ later: String, _ name: String, _ expression: NSExpression, policy: String? = nil) throws -> (

@@ -24,9 +24,17 @@ struct Fates {
     }
 
     func goesOn(_ entity: String, _ property: String) -> Bool {
-        !flows.reduce(into: Set([StepFlow.Target(entity: entity, property: property)])) { present, flow in
-            present = present.reduce(into: Set()) { $0.formUnion(flow.properties[$1.entity]?[$1.property] ?? []) }
-        }.isEmpty
+        let isComputed = versions.first?.isComputed(StepFlow.Target(entity: entity, property: property)) ?? false
+        var present = Set([StepFlow.Target(entity: entity, property: property)])
+        for (flow, later) in zip(flows, versions.dropFirst()) {
+            present = present.reduce(into: Set()) { next, target in
+                next.formUnion(
+                    (flow.properties[target.entity]?[target.property] ?? []).filter {
+                        !later.isTransient($0) && (isComputed || !later.isComputed($0))
+                    })
+            }
+        }
+        return !present.isEmpty
     }
 
     /// What the members of a relationship have to fit into by the end, that of the way that has most room for them. nil where they end, or
@@ -71,6 +79,20 @@ struct Fates {
 }
 
 extension Schema {
+    private func slot(_ target: StepFlow.Target) -> Slot? {
+        entity(named: target.entity)?.slots.first { $0.name == target.property && $0.kind != .entityTag }
+    }
+
+    /// Whether a property has values that no store keeps.
+    fileprivate func isTransient(_ target: StepFlow.Target) -> Bool {
+        let relationships = entity(named: target.entity)?.relationships.map { self[$0] } ?? []
+        return slot(target)?.isTransient
+            ?? relationships.first { $0.name == target.property }?.description.isTransient ?? false
+    }
+
+    /// Whether the store computes an attribute's values.
+    fileprivate func isComputed(_ target: StepFlow.Target) -> Bool { slot(target)?.attribute?.isDerived ?? false }
+
     /// nil for what is no relationship with an inverse.
     func inverse(of name: String, _ entity: Entity) -> StepFlow.Target? {
         let relationship = entity.relationships.map { self[$0] }.first { $0.name == name }

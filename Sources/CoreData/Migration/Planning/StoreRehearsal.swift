@@ -90,7 +90,10 @@ private struct StoreRehearsal {
         var findings: [StoreMigrationPlan.Finding] = []
         /// How many there are of each property.
         var counts: [String: Int] = [:]
-        try context.forEachBatch(of: entity) { object in
+        let counted = context.runtime.schema.entity(named: entity)?.relationships.map { context.runtime.schema[$0] }
+            .filter { $0.isToMany && $0.description.minCount + $0.description.maxCount > 0 }.map(\.name)
+        try context.forEachBatch(of: entity, with: counted ?? []) { object in
+            Validation.readCounted(object)
             do { try object.validateForUpdate() } catch let error as NSError {
                 for error in error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error] {
                     let finding = finding(error, object)

@@ -43,6 +43,7 @@ final class DeferredValidation {
             try context.fulfill(objects)
             for object in objects where !object.isDeleted {
                 var errors: [any Error] = []
+                Validation.readCounted(object)
                 Validation.collect(&errors) { try object.validateForUpdate() }
                 for error in errors where !body(object, error) { return }
             }

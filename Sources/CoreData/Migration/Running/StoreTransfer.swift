@@ -50,7 +50,8 @@ struct StoreTransfer {
             let succession = try StoreSuccession(
                 url: source.url, schema: manager.sourceModel.schema(), configuration: source.configuration,
                 options: StoreOptions(source.options).sqlite)
-            try succession.run(expecting: hashes, successor: work) { try make(at: work) }
+            let omitted = try succession.run(expecting: hashes, successor: work) { try make(at: work) }
+            CoreDataWarning.tell(removed: omitted, from: source.url)
         } else {
             try make(at: work)
             try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(

@@ -14,7 +14,7 @@ package struct SchemaPairs: Sendable {
     /// Of each later entity the earlier properties by the names of the later ones.
     private let origins: [[String: DeclaredProperty]]
 
-    init(from source: Schema, to destination: Schema) {
+    package init(from source: Schema, to destination: Schema) {
         self.source = source
         self.destination = destination
         let pairs = Self.pair(
@@ -46,6 +46,18 @@ package struct SchemaPairs: Sendable {
     /// earlier one is left out. Empty for an added entity.
     package func sourceProperties(of later: Entity) -> [String: DeclaredProperty] {
         origins[later.index.value]
+    }
+
+    /// The names of earlier entities, and of their stored properties, that nothing later comes from.
+    package var lost: [String] {
+        source.entities.flatMap { earlier -> [String] in
+            guard let later = destination(of: earlier) else { return [earlier.name] }
+            let kept = Set(sourceProperties(of: later).values.map(\.name))
+            let (attributes, relationships) = (earlier.draft.attributes, earlier.draft.relationships)
+            let stored =
+                attributes.filter { !$0.isTransient }.map(\.name) + relationships.filter { !$0.isTransient }.map(\.name)
+            return stored.filter { !kept.contains($0) }.map { "\(earlier.name).\($0)" }
+        }
     }
 
     /// What can be told apart by name and renaming identifier. Only things of one kind can be the same thing.
