@@ -43,14 +43,15 @@ extension CocoaError {
             object.map { [NSAffectedObjectsErrorKey: [$0]] } ?? [:])
     }
 
-    /// What a read inside a getter could not throw: 134060, with the cause, the object's ID and the key.
+    /// What a read inside a getter could not throw: 134060, with the cause, the object's ID and the key; 134100 where the store was migrated
+    /// meanwhile.
     static func unread(_ id: NSManagedObjectID, key: String?, cause: any Error) -> CocoaError {
         let cause = presenting(cause)
         let what = key.map { "\(id.entity.name ?? "").\($0)" } ?? id.entity.name ?? "An object"
         var info: [String: Any] = [NSUnderlyingErrorKey: cause, NSAffectedObjectsErrorKey: [id]]
         info[NSValidationKeyErrorKey] = key
         return coreData(
-            134060,
+            cocoaCode(of: cause) == 134100 ? 134100 : 134060,
             "\(what) of \(id.uriRepresentation().absoluteString) could not be read and answered as empty: "
                 + "\((cause as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(cause)") "
                 + "Nothing was written since; remove the cause and save again, or roll back.",

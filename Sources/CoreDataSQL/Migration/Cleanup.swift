@@ -141,6 +141,12 @@ package struct Cleanup {
         return all
     }
 
+    /// The files of values that wait to be removed, for a store whose tables all go: they are forgotten here.
+    package func waitingFiles() throws -> Set<String> {
+        let steps = try statements.steps(session)?.map(\.step).filter { $0.kind == .files } ?? []
+        return try steps.reduce(into: []) { $0.formUnion(try remove($1)) }
+    }
+
     /// Removes what is left of tables that no model has, where all others go as well.
     package static func dropTables(_ session: any SQLSession) throws {
         let statements = CleanupTable(session.dialect)

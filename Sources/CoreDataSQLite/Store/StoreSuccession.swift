@@ -53,9 +53,11 @@ package struct StoreSuccession {
                 defer { made.close() }
                 let uuid = try MetadataRecord.read(made)?.uuid
                 let map = try formerMap(connection)
-                let former = try ExternalColumns(map, url: url)?.names(connection) ?? []
+                let externals = try ExternalColumns(map, url: url)
+                let former = try Set(externals?.names(connection) ?? []).union(
+                    Cleanup(connection, map, externals).waitingFiles())
                 files = try ExchangedFiles(
-                    from: successor, to: url, former: Set(former), stores: [uuid, now.uuid].compactMap { $0 })
+                    from: successor, to: url, former: former, stores: [uuid, now.uuid].compactMap { $0 })
                 let (foreign, own) = (ForeignDefinitions(connection), try map.tableNames())
                 try foreign.sortOut()
                 try foreign.setAside(over: own)

@@ -157,6 +157,26 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
         #expect(findings.count == 3 && findings.allSatisfy { $0.property == "tags" && $0.id != nil }, "\(findings)")
     }
 
+    @Test(
+        "An object of an entity that is renamed has the ID by which the store knows it",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    func renamed(_ type: String) throws {
+        let limit = "optional=\"YES\" maxValueString=\"2\""
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title")),
+            V.entity("Thing", "elementID=\"Item\"", V.attribute("title", "String", limit)))
+        try versions.open(1, type) { context in
+            for title in ["a", "long"] { context.make("Item", ["title": title]) }
+            try context.save()
+        }
+        let id = try #require(try plan(versions, type).rehearse().first?.id)
+        try versions.open(1, type) { context in
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            let known = try #require(URL(string: id).flatMap(coordinator.managedObjectID(forURIRepresentation:)))
+            #expect(try context.existingObject(with: known).value(forKey: "title") as? String == "long")
+        }
+    }
+
     @Test("Of several entities whose property has another type each is named")
     func questions() throws {
         let entities = { (type: String) in

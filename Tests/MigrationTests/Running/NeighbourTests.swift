@@ -148,4 +148,25 @@ import Testing
         #expect(error?.number == 134130 && error?.sentence.contains("Item.note") == true, "\(error?.sentence ?? "")")
         #expect(try versions.open(2, NSSQLiteStoreType, [:]) { try $0.values("Item", "note") } == ["precious"])
     }
+
+    @Test("Whoever reads a fault after another has migrated the store is told so at the next save (134100)")
+    func readAfterwards() throws {
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title")),
+            V.entity("Item", "", V.attribute("title"), V.attribute("more")))
+        try versions.open(1) { context in
+            context.make("Item", ["title": "a"])
+            try context.save()
+        }
+        try versions.open(1, NSSQLiteStoreType, [:]) { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+            request.includesPropertyValues = false
+            let fault = try #require(context.fetch(request).first)
+            try versions.open(2) { _ in }
+            #expect(fault.value(forKey: "title") == nil)
+            context.make("Item", ["title": "b"])
+            #expect(failure { try context.save() }?.number == 134100)
+        }
+        #expect(try versions.open(2, NSSQLiteStoreType, [:]) { try $0.values("Item", "title") } == ["a"])
+    }
 }

@@ -13,7 +13,7 @@ extension StoreMigrationPlan {
     /// as the store.
     /// - Parameter progress: see `run(backup:progress:)`.
     /// - Returns: each object that would not fit or for which a step fails, with its ID and the property, a hundred of each property and the
-    ///   number of the others; each difference; any other error of a step. Nothing for a migration that can be run.
+    ///   number of the others (once a mapping model has made objects anew, the ID of what became of it in the copy); each difference; any other error of a step. Nothing for a migration that can be run.
     /// - Throws: what keeps the copy from being made or read.
     public func rehearse(progress: (_ done: Double) -> Void = { _ in }) throws -> [Finding] {
         if !findings.isEmpty { return findings }
@@ -55,11 +55,29 @@ private struct StoreRehearsal {
     private func finding(_ error: NSError, _ object: NSManagedObject? = nil) -> StoreMigrationPlan.Finding {
         let affected = (error.userInfo[NSAffectedObjectsErrorKey] as? [Any])?.first
         let failing = object ?? error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
-        let id = object?.objectID ?? affected as? NSManagedObjectID
+        let id =
+            object.map { former($0.objectID) } ?? (affected as? NSManagedObjectID)?.uriRepresentation().absoluteString
         return StoreMigrationPlan.Finding(
             error.localizedDescription, entity: failing?.entity.name ?? error.userInfo[NSEntityNameErrorKey] as? String,
             property: error.userInfo[NSValidationKeyErrorKey] as? String, file: store.path,
-            id: id?.uriRepresentation().absoluteString ?? (affected as? NSURL)?.absoluteString)
+            id: id ?? (affected as? NSURL)?.absoluteString)
+    }
+
+    /// The URI that an object has in the store as it is. Rows keep their numbers unless a mapping model makes objects.
+    private func former(_ id: NSManagedObjectID) -> String {
+        let uri = id.uriRepresentation()
+        guard migration.mappings.allSatisfy({ $0 == nil }), let name = id.entity.name, let former = former(name) else {
+            return uri.absoluteString
+        }
+        let store = uri.deletingLastPathComponent().deletingLastPathComponent()
+        return store.appendingPathComponent(former).appendingPathComponent(uri.lastPathComponent).absoluteString
+    }
+
+    private func former(_ entity: String) -> String? {
+        migration.chain.steps.reversed().reduce(Optional(entity)) { name, step in
+            let later = name.flatMap { step.to.schema.entity(named: $0) }
+            return later.flatMap { SchemaPairs(from: step.from.schema, to: step.to.schema).source(of: $0)?.name }
+        }
     }
 
     // MARK: Validation
