@@ -25,5 +25,6 @@ public enum CoreDataWarning {
 /// Tells the program of something that is not as it may think.
 func warn(_ sentence: String) {
     if let handler = CoreDataWarning.handler { return handler(sentence) }
-    FileHandle.standardError.write(Data("warning: \(sentence)\n".utf8))
+    // Where nobody can be told, as on a full disk, the program goes on.
+    try? FileHandle.standardError.write(contentsOf: Data("warning: \(sentence)\n".utf8))
 }

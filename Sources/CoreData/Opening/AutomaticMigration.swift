@@ -77,8 +77,9 @@ private struct AutomaticMigration {
             if try mismatch(insteadOf: refusal) != recorded { return }
             throw missingSource(refusal)
         }
-        // A version that the program has not may be a later one.
-        if found == nil, let lost = SchemaPairs(from: source.schema, to: coordinator.runtime.schema).lost.first {
+        // A version that a program's package has not may be a later one. A model made by code knows no other version.
+        let later = coordinator.runtime.schema
+        if found == nil, later.versions != nil, let lost = SchemaPairs(from: source.schema, to: later).lost.first {
             throw missingSource(refusal, losing: lost)
         }
         SourceModel.tellForeign(recorded, source.schema, url)

@@ -20,7 +20,9 @@ enum SQLLog {
 
     /// Writes a line to standard error.
     @Sendable
-    static func write(_ line: String) { FileHandle.standardError.write(Data("CoreData: \(line)\n".utf8)) }
+    static func write(_ line: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("CoreData: \(line)\n".utf8))
+    }
 }
 
 extension SQLTrace {
