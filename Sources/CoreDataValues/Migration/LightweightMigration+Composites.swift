@@ -9,7 +9,7 @@ extension LightweightMigration {
 
     /// The composite attribute of the earlier entity that the slot's own one was; nil for a slot that is no element, or of a new one.
     func formerComposite(of slot: Slot, _ later: Entity) -> CompositePlace? {
-        guard let root = slot.composite, let origin = origins[later.index.value][root] else { return nil }
+        guard let root = slot.composite, let origin = pairs.sourceProperties(of: later)[root] else { return nil }
         return pairs.source(of: later)?.composites[origin.name]
     }
 
@@ -23,7 +23,7 @@ extension LightweightMigration {
     mutating func refuseRequiredComposites(_ later: Entity) {
         guard let earlier = pairs.source(of: later), !later.isAbstract else { return }
         for place in later.composites.values.sorted(by: { $0.path < $1.path }) where !place.isOptional {
-            guard let origin = origins[later.index.value][place.path],
+            guard let origin = pairs.sourceProperties(of: later)[place.path],
                 earlier.composites[origin.name]?.isOptional == true, !place.isTransient,
                 !place.slots.contains(where: { later.slots[$0].isRequired })
             else { continue }

@@ -35,15 +35,12 @@ struct LightweightMigration {
 
     private let diff: SchemaDiff
     let pairs: SchemaPairs
-    /// What each property of each later entity was, by its name.
-    let origins: [[String: DeclaredProperty]]
     /// The names of later entities that differ.
     private let changed: Set<String>
     private(set) var open: [Question] = []
 
     init(_ diff: SchemaDiff) {
         (self.diff, pairs) = (diff, diff.pairs)
-        origins = diff.pairs.destination.entities.map { diff.pairs.sourceProperties(of: $0) }
         changed = Set(diff.entities.filter(\.entersHash).map(\.name))
     }
 
@@ -82,7 +79,7 @@ struct LightweightMigration {
     // MARK: Values
 
     private mutating func values(_ earlier: Entity, _ later: Entity) -> [SlotFill] {
-        let origins = origins[later.index.value]
+        let origins = pairs.sourceProperties(of: later)
         refuseRequiredComposites(later)
         return later.slots.indices.compactMap { place in
             let slot = later.slots[place]
@@ -245,7 +242,8 @@ struct LightweightMigration {
     }
 
     private func former(of later: ResolvedRelationship, in entity: EntityIndex) -> ResolvedRelationship? {
-        guard let origin = origins[entity.value][later.name], let owner = pairs.source.entity(named: origin.entity)
+        guard let origin = pairs.sourceProperties(of: pairs.destination[entity])[later.name],
+            let owner = pairs.source.entity(named: origin.entity)
         else { return nil }
         return owner.relationships.map { pairs.source[$0] }.first { $0.name == origin.name }
     }

@@ -36,6 +36,12 @@ private struct StoreRehearsal {
     let migration: ChainMigration
     /// The store itself.
     let store: URL
+    private let lineage: MigrationLineage
+
+    init(migration: ChainMigration, store: URL) {
+        (self.migration, self.store) = (migration, store)
+        lineage = MigrationLineage(migration)
+    }
 
     func run(_ steps: [StoreMigrationPlan.Step], _ progress: (Double) -> Void) throws -> [StoreMigrationPlan.Finding] {
         let comparison = try StoreComparison(migration, store)
@@ -66,18 +72,11 @@ private struct StoreRehearsal {
     /// The URI that an object has in the store as it is. Rows keep their numbers unless a mapping model makes objects.
     private func former(_ id: NSManagedObjectID) -> String {
         let uri = id.uriRepresentation()
-        guard migration.mappings.allSatisfy({ $0 == nil }), let name = id.entity.name, let former = former(name) else {
+        guard let line = id.entity.name.flatMap({ lineage.entities[$0] }), line.isKeyed else {
             return uri.absoluteString
         }
         let store = uri.deletingLastPathComponent().deletingLastPathComponent()
-        return store.appendingPathComponent(former).appendingPathComponent(uri.lastPathComponent).absoluteString
-    }
-
-    private func former(_ entity: String) -> String? {
-        migration.chain.steps.reversed().reduce(Optional(entity)) { name, step in
-            let later = name.flatMap { step.to.schema.entity(named: $0) }
-            return later.flatMap { SchemaPairs(from: step.from.schema, to: step.to.schema).source(of: $0)?.name }
-        }
+        return store.appendingPathComponent(line.entity).appendingPathComponent(uri.lastPathComponent).absoluteString
     }
 
     // MARK: Validation
