@@ -4,24 +4,23 @@
 enum MessageBlocks {
     /// - Parameters:
     ///   - start: the eight words before the first block.
-    ///   - rounds: how many words the schedule of a block has.
+    ///   - constants: one for each round, and so for each word of a block's schedule.
     ///   - mix: takes a block into the words; the schedule's first 16 words are the block, the others are still to be made.
     @inline(__always)
     static func hash<Word: FixedWidthInteger>(
-        _ message: [UInt8], from start: [Word], rounds: Int,
-        _ mix: (UnsafeMutableBufferPointer<Word>, UnsafeMutableBufferPointer<Word>) -> Void
+        _ message: [UInt8], from start: [Word], _ constants: [Word],
+        _ mix: (UnsafeMutableBufferPointer<Word>, UnsafeMutableBufferPointer<Word>, UnsafeBufferPointer<Word>) -> Void
     ) -> [UInt8] {
         let size = MemoryLayout<Word>.size
         var state = start
         state.withUnsafeMutableBufferPointer { state in
-            pad(message, to: 16 * size).withUnsafeBytes { bytes in
-                withUnsafeTemporaryAllocation(of: Word.self, capacity: rounds) { schedule in
-                    for block in stride(from: 0, to: bytes.count, by: 16 * size) {
-                        for index in 0..<16 {
-                            schedule[index] = Word(
-                                bigEndian: bytes.loadUnaligned(fromByteOffset: block + index * size, as: Word.self))
+            constants.withUnsafeBufferPointer { constants in
+                pad(message, to: 16 * size).withUnsafeBytes { bytes in
+                    withUnsafeTemporaryAllocation(of: Word.self, capacity: constants.count) { schedule in
+                        for block in stride(from: 0, to: bytes.count, by: 16 * size) {
+                            load(bytes, at: block, into: schedule)
+                            mix(state, schedule, constants)
                         }
-                        mix(state, schedule)
                     }
                 }
             }
@@ -32,6 +31,16 @@ enum MessageBlocks {
                 target.storeBytes(of: word.bigEndian, toByteOffset: index * size, as: Word.self)
             }
             count = state.count * size
+        }
+    }
+
+    @inline(__always)
+    private static func load<Word: FixedWidthInteger>(
+        _ bytes: UnsafeRawBufferPointer, at block: Int, into schedule: UnsafeMutableBufferPointer<Word>
+    ) {
+        for index in 0..<16 {
+            let place = block + index * MemoryLayout<Word>.size
+            schedule[index] = Word(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: Word.self))
         }
     }
 

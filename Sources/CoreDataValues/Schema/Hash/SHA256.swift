@@ -3,9 +3,9 @@
 /// Hashes whole messages that are in memory; one block is 64 bytes and 64 rounds.
 enum SHA256 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
-        MessageBlocks.hash(message, from: start, rounds: 64) { state, schedule in
+        MessageBlocks.hash(message, from: start, constants) { state, schedule, constants in
             expand(schedule)
-            mix(state, with: schedule)
+            mix(state, with: schedule, constants)
         }
     }
 
@@ -20,12 +20,6 @@ enum SHA256 {
             let high = rotate(b, 17) ^ rotate(b, 19) ^ (b &>> 10)
             schedule[index] = schedule[index - 16] &+ low &+ schedule[index - 7] &+ high
         }
-    }
-
-    private static func mix(
-        _ state: UnsafeMutableBufferPointer<UInt32>, with schedule: UnsafeMutableBufferPointer<UInt32>
-    ) {
-        constants.withUnsafeBufferPointer { mix(state, with: schedule, $0) }
     }
 
     private static func mix(

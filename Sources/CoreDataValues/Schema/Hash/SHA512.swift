@@ -3,9 +3,9 @@
 /// Hashes whole messages that are in memory; one block is 128 bytes and 80 rounds.
 enum SHA512 {
     static func hash(_ message: [UInt8]) -> [UInt8] {
-        MessageBlocks.hash(message, from: start, rounds: 80) { state, schedule in
+        MessageBlocks.hash(message, from: start, constants) { state, schedule, constants in
             expand(schedule)
-            mix(state, with: schedule)
+            mix(state, with: schedule, constants)
         }
     }
 
@@ -20,12 +20,6 @@ enum SHA512 {
             let high = rotate(b, 19) ^ rotate(b, 61) ^ (b >> 6)
             schedule[index] = schedule[index - 16] &+ low &+ schedule[index - 7] &+ high
         }
-    }
-
-    private static func mix(
-        _ state: UnsafeMutableBufferPointer<UInt64>, with schedule: UnsafeMutableBufferPointer<UInt64>
-    ) {
-        constants.withUnsafeBufferPointer { mix(state, with: schedule, $0) }
     }
 
     private static func mix(
