@@ -13,10 +13,12 @@ struct MigrationKillTests {
     /// In place, as the models tell, and by a mapping model.
     static let deeds = ["migrate", "migrateMapped"]
 
-    /// All calls of a kind; of those that a migration makes by the hundred every eleventh, as each is a process of its own.
-    private static func numbers(of call: String, _ last: Int) -> StrideTo<Int> {
-        stride(from: 1, to: max(last, 1) + 1, by: call == "pwrite64" ? 11 : 1)
+    /// The calls of a kind that fail, one in each run; of those that a migration makes by the hundred every eleventh, as each run is a
+    /// process of its own, and all with `SWEEP_STEP=1`. Killed it is at each of them.
+    private static func failing(_ call: String, of count: Int) -> StrideTo<Int> {
+        stride(from: 1, to: max(count, 1) + 1, by: call == "pwrite64" ? step : 1)
     }
+    private static let step = ProcessInfo.processInfo.environment["SWEEP_STEP"].flatMap(Int.init) ?? 11
 
     /// A store of the first version, and what is in it before and after an undisturbed migration.
     private struct Sample {
@@ -82,7 +84,7 @@ struct MigrationKillTests {
     func kill(_ deed: String, _ call: String) throws {
         let sample = try sample(deed)
         var found = (old: 0, new: 0)
-        for number in Self.numbers(of: call, 5000) {
+        for number in 1...5000 {
             let victim = try copy(sample.store, "\(call)-\(number)")
             let run = try VictimProcess.run(deed, victim, .init(call: call, effect: "signal=SIGKILL", number: number))
             let isOld = try check(victim, sample, "\(deed), \(call) \(number)")
@@ -112,7 +114,7 @@ struct MigrationKillTests {
         let counted = try copy(sample.store, "counted")
         let calls = try VictimProcess.calls(of: call, in: deed, counted, log: folder.file("calls"))
         var refused = 0
-        for number in Self.numbers(of: call, calls) {
+        for number in Self.failing(call, of: calls) {
             let victim = try copy(sample.store, "\(call)-\(number)")
             let run = try VictimProcess.run(deed, victim, .init(call: call, effect: effect, number: number))
             let lines = run.lines.joined(separator: " ")
@@ -134,7 +136,7 @@ struct MigrationKillTests {
         let counted = try copy(sample.store, "counted")
         let calls = try VictimProcess.calls(of: call, in: deed, counted, log: folder.file("calls"))
         var found = (old: 0, new: 0)
-        for number in Self.numbers(of: call, calls) {
+        for number in Self.failing(call, of: calls) {
             let victim = try copy(sample.store, "\(call)-\(number)")
             let run = try VictimProcess.run(
                 deed, victim, .init(call: call, effect: "error=ENOSPC", number: number, lasts: true))
