@@ -67,7 +67,7 @@ class Judgement:
             self.failures += [f"{self.package}: {version}: {name} has no rows or members" for name in store.unfilled()]
             store.close()
 
-    def judge(self, pair, models):
+    def judge(self, pair, models, stores):
         words = Pair(models[pair["from"]], models[pair["to"]])
         rules = words.refusals()
         if pair["outcome"] == "refused":
@@ -77,7 +77,7 @@ class Judgement:
         self.migrated += 1
         if rules:
             return self.fail(pair, "migrated, although " + "; ".join(rule_words(rule) for rule in rules))
-        comparison = Comparison(words, pair["before"], pair["after"])
+        comparison = Comparison(words, pair["before"], pair["after"], stores / pair["to"] / "Store.sqlite")
         for difference in comparison.run():
             self.fail(pair, difference)
         self.values += comparison.values
@@ -142,7 +142,7 @@ def run(tool, package):
             judgement.look(version, folder / "stores" / version / "Store.sqlite", model)
         for pair in answer["pairs"]:
             try:
-                judgement.judge(pair, models)
+                judgement.judge(pair, models, folder / "stores")
             except Exception as error:  # a fault of this script must not look like a good pair
                 judgement.fail(pair, f"cannot be judged: {type(error).__name__} {error}")
     finally:

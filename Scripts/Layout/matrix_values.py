@@ -32,6 +32,13 @@ class Store:
     def close(self):
         self.database.close()
 
+    def indexes(self):
+        """Table, uniqueness and columns of each, whatever its name."""
+        return {
+            (table, unique, tuple(row[2].decode() if row[2] else "" for row in self.database.execute(f'PRAGMA index_info("{index[1].decode()}")')))
+            for table in self.tables for index in self.database.execute(f'PRAGMA index_list("{table}")').fetchall()
+            if index[3] == b"c" for unique in [index[2]]}
+
     # Names
 
     def depth_first(self, name):
@@ -117,7 +124,9 @@ class Store:
         member = "REFLEXIVE" if inverse is prop else f"Z_{self.numbers[inverse.owner]}{prop.name.upper()}"
         for table in (f"Z_{self.numbers[prop.owner]}{prop.name.upper()}", f"Z_{self.numbers[inverse.owner]}{inverse.name.upper()}"):
             columns = self.tables.get(table, {})
-            first, second = (next((c for c in columns if re.fullmatch(name + r"\d*", c)), None) for name in (owner, member))
+            first, second = (
+                name if name in columns else next((c for c in columns if re.fullmatch(re.escape(name) + r"\d*", c)), None)
+                for name in (owner, member))
             if not first or not second:
                 continue
             orders = ["FOK_REFLEXIVE", f"Z_FOK_{first[2:]}"] if inverse is prop else [f"Z_FOK_{second[2:]}"]
@@ -162,8 +171,9 @@ def default_of(prop):
 class Comparison:
     """All that differs from what the two models say, as sentences."""
 
-    def __init__(self, pair, before, after):
+    def __init__(self, pair, before, after, fresh):
         self.pair, self.before, self.after = pair, Store(before, pair.earlier), Store(after, pair.later)
+        self.fresh = Store(fresh, pair.later) if Path(fresh).exists() else None
         self.differences, self.values = [], 0
 
     def run(self):
@@ -173,6 +183,7 @@ class Comparison:
                 self.note(f"the file is damaged: {check}")
             for column in self.after.missing():
                 self.note(f"there is no column {column}")
+            self.compare_indexes()
             if not self.differences:
                 for name in self.pair.later.entities:
                     self.compare_rows(name)
@@ -180,9 +191,21 @@ class Comparison:
                         if not prop.is_attribute and not prop.transient:
                             self.compare_members(name, prop)
         finally:
-            self.before.close()
-            self.after.close()
+            for store in (self.before, self.after, self.fresh):
+                if store:
+                    store.close()
         return self.differences
+
+    def compare_indexes(self):
+        """Each index of a new store has one over the same columns, and there is no other constraint."""
+        if not self.fresh:
+            return
+        made, wanted = self.after.indexes(), self.fresh.indexes()
+        for table, unique, columns in sorted(wanted - made, key=str):
+            self.note(f"{table} has no {'constraint' if unique else 'index'} over {columns}")
+        for table, unique, columns in sorted(made - wanted, key=str):
+            if unique:
+                self.note(f"{table} has a constraint over {columns}")
 
     def note(self, text):
         if len(self.differences) < 20:

@@ -46,6 +46,12 @@ import Testing
         #expect(update.transaction === all[1] && update.transaction?.author == "night")
         let gone = try #require(all[3].changes?.first)
         #expect(gone.changeType == .delete && gone.changedObjectID == beds[1] && gone.updatedProperties == nil)
+        // What was read answers predicates as the store does.
+        func numbers(_ format: String) -> [Int64] {
+            all.filter(NSPredicate(format: format).evaluate).map(\.transactionNumber)
+        }
+        #expect(numbers("author == 'desk'") == [1, 4] && numbers("author == nil") == [3])
+        #expect(numbers("ANY changes.changeType == 2") == [4] && numbers("transactionNumber > 2") == [3, 4])
         let insert = try #require(all[2].changes?.first)
         #expect(insert.changeType == .insert && insert.updatedProperties == nil && insert.tombstone == nil)
         #expect(Set(all.flatMap { $0.changes ?? [] }.map(\.changeID)).count == 6)

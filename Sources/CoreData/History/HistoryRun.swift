@@ -136,7 +136,7 @@ extension CocoaError {
         let place = store.url.map { " at \($0.path)" } ?? ""
         return coreData(
             134091,
-            "The \(store.type) store \(store.identifier ?? "")\(place) keeps no history. Add it with NSPersistentHistoryTrackingKey; only "
+            "The \(store.type) store \(store.identifier ?? "")\(place) is open without a history. Add it with NSPersistentHistoryTrackingKey; only "
                 + "SQLite stores keep one.", [NSAffectedStoresErrorKey: [store]])
     }
 }

@@ -11,7 +11,7 @@ public enum NSPersistentHistoryChangeType: Int, Sendable {
 }
 
 /// One object that a transaction inserted, updated or deleted. Immutable; may be passed between threads.
-open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
+open class NSPersistentHistoryChange: NSObject, NSCopying, KeyValueCoding, @unchecked Sendable {
     final let origin: HistoryOrigin
     final let record: HistoryChange
 
@@ -67,6 +67,23 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
             record.slots.map { info.entity.slots[$0].name.prefix { $0 != "." } }
             + record.relationships.map { origin.runtime.schema[$0].name[...] }
         return Set(names.compactMap { properties[String($0)] })
+    }
+
+    /// Its properties by name, as predicates over changes that were read ask for them, the type as a number; nil for another key.
+    open func value(forKey key: String) -> Any? {
+        switch key {
+        case "changeID": changeID
+        case "changedObjectID": changedObjectID
+        case "changeType": changeType.rawValue
+        case "tombstone": tombstone
+        case "updatedProperties": updatedProperties
+        case "transaction": transaction
+        default: nil
+        }
+    }
+
+    open func setValue(_ value: Any?, forKey key: String) {
+        misuse("The \(key) of a change was set; a history is only read.")
     }
 
     /// The transaction that it is part of.

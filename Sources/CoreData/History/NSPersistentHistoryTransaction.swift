@@ -5,7 +5,7 @@ import CoreDataValues
 import Foundation
 
 /// A transaction of a store's history: who saved what, when. Immutable; may be passed between threads.
-open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
+open class NSPersistentHistoryTransaction: NSObject, NSCopying, KeyValueCoding, @unchecked Sendable {
     final let origin: HistoryOrigin
     /// What it did, in no particular order; nil where only transactions were asked for.
     public final let changes: [NSPersistentHistoryChange]?
@@ -46,6 +46,26 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
         ]
         return Notification(
             name: ContextNotice.didSaveIDs.name.unasked, object: nil, objectIDs: keys.compactMapValues { $0 })
+    }
+
+    /// Its properties by name, as predicates over transactions that were read ask for them; nil for another key.
+    open func value(forKey key: String) -> Any? {
+        switch key {
+        case "timestamp": timestamp
+        case "transactionNumber": transactionNumber
+        case "storeID": storeID
+        case "bundleID": bundleID
+        case "processID": processID
+        case "contextName": contextName
+        case "author": author
+        case "token": token
+        case "changes": changes
+        default: nil
+        }
+    }
+
+    open func setValue(_ value: Any?, forKey key: String) {
+        misuse("The \(key) of a transaction was set; a history is only read.")
     }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }

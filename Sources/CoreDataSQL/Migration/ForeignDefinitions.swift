@@ -22,6 +22,8 @@ package final class ForeignDefinitions {
     private var waiting: [Definition] = []
     /// Whether there was none at the first look. Nobody else can make one meanwhile.
     private var areNone = false
+    /// The indexes that a model has made, by their names, with their statements: as they were when the database was last asked.
+    private(set) var modelIndexes: [String: String] = [:]
 
     package init(_ session: any SQLSession) { self.session = session }
 
@@ -52,16 +54,29 @@ package final class ForeignDefinitions {
 
     /// In the order in which they were made.
     private func definitions() throws -> [Definition] {
-        guard !areNone, let query = dialect.definitions else { return [] }
-        let found = try session.tuples(query, []).compactMap { row -> Definition? in
-            guard row.count == 4, let kind = row[0].word, let name = row[1].word, let table = row[2].word,
-                let sql = row[3].word, !Self.isOfModel(kind, name)
-            else { return nil }
-            return Definition(kind: kind, name: name, table: table, sql: sql)
-        }
+        if areNone { return [] }
+        let found = try all().filter { !Self.isOfModel($0.kind, $0.name) }
         areNone = found.isEmpty && waiting.isEmpty
         return found
     }
+
+    private func all() throws -> [Definition] {
+        guard let query = dialect.definitions else { return [] }
+        let all = try session.tuples(query, []).compactMap { row -> Definition? in
+            guard row.count == 4, let kind = row[0].word, let name = row[1].word, let table = row[2].word,
+                let sql = row[3].word
+            else { return nil }
+            return Definition(kind: kind, name: name, table: table, sql: sql)
+        }
+        modelIndexes = all.reduce(into: [:]) { indexes, definition in
+            guard definition.isIndex, Self.isOfModel(definition.kind, definition.name) else { return }
+            indexes[definition.name] = definition.sql
+        }
+        return all
+    }
+
+    /// Asks anew, once tables or columns have other names.
+    func lookAgain() throws { _ = try all() }
 
     /// By the names that Core Data gives.
     private static func isOfModel(_ kind: String, _ name: String) -> Bool {

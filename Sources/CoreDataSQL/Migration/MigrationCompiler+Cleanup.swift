@@ -15,20 +15,6 @@ extension MigrationCompiler {
         )
     }
 
-    /// Indexes of what is put off that have the name of one that is made now. Asked for before that.
-    func clashes(_ catalogue: Catalogue) throws -> [String] {
-        let names =
-            try moves.filter(\.isInPlace).flatMap { try self.indexes(overLeftOf: $0, catalogue) }
-            + (spared.tables.map(\.name) + spared.joins.map(\.name)).flatMap {
-                try catalogue.indexes(of: $0).keys.sorted()
-            }
-        if names.isEmpty { return [] }
-        let made = try completions
-        return names.filter { name in
-            made.contains { $0.hasPrefix("CREATE ") && $0.contains(" \(to.dialect.defined(name)) ON ") }
-        }
-    }
-
     private func indexes(overLeftOf move: TableMove, _ catalogue: Catalogue) throws -> [String] {
         let columns = Set(move.leftColumns.map(\.name))
         if columns.isEmpty { return [] }

@@ -19,7 +19,7 @@ package struct MigrationCompiler {
     /// The former tables under the names that they have while rows move.
     private let aside: StoreMap
     let moves: [TableMove]
-    private let joins: [JoinMove]
+    let joins: [JoinMove]
     private let copies: CopyCompiler
     private let alterations: AlterCompiler
     private var dialect: any SQLDialect { to.dialect }
@@ -77,9 +77,14 @@ package struct MigrationCompiler {
 
     // MARK: All of it
 
-    /// Every statement that changes the file, but for those of metadata and history, in their order.
+    /// Every statement that changes the file, but for those of metadata and history, in their order; bound values stand behind it.
     package var statements: [String] {
-        get throws { try preparations + insertions.map(\.sql) + changes.map(\.sql) + completions }
+        get throws {
+            let bound = try (insertions + changes).map { sql, values in
+                values.isEmpty ? sql : sql + " -- " + values.map(\.shown).joined(separator: ", ")
+            }
+            return try preparations + bound + completions
+        }
     }
 
     /// The former entities whose rows are written anew.
@@ -274,7 +279,11 @@ package struct MigrationCompiler {
         let definitions = Definitions(to)
         let made = Set(try definitions.spatialIndexes().flatMap(dialect.spatialIndex))
         // A file may have what was there under a name of its own.
-        let former = Set(try from.entities.flatMap(Definitions(from).declaredIndexes))
+        let former = Set(
+            try from.entities.flatMap { entity in
+                let renamed = renamedNames(of: try from.table(of: entity.index))
+                return try Definitions(from).declaredIndexes(entity).filter { !mentions($0, renamed) }
+            })
         return try to.entities.flatMap { entity in
             let isKept = isInPlace(try to.table(of: entity.index))
             let wanted = try definitions.declaredIndexes(entity).filter {
@@ -284,6 +293,17 @@ package struct MigrationCompiler {
         }
     }
 
+    /// Former and later names of a table that stays and of its columns, where they differ: an index over them is another one now.
+    private func renamedNames(of table: TableMap) -> Set<String> {
+        guard let move = moves.first(where: { $0.from === table }) else { return [] }
+        let names = move.renamedColumns.flatMap { [$0.from, $0.to] }
+        return Set(move.from.name == move.to.name ? names : names + [move.from.name, move.to.name])
+    }
+
+    private func mentions(_ statement: String, _ names: Set<String>) -> Bool {
+        !names.isEmpty && names.contains { statement.contains(bare($0)) }
+    }
+
     private func unlessThere(_ index: String) -> String {
         for start in ["CREATE INDEX ", "CREATE UNIQUE INDEX "] where index.hasPrefix(start) {
             return start + "IF NOT EXISTS " + index.dropFirst(start.count)
@@ -291,14 +311,13 @@ package struct MigrationCompiler {
         return index
     }
 
-    /// The uniqueness constraint whose index a statement makes; nil for any other.
-    func constraint(madeBy sql: String) throws -> (entity: Entity, constraint: UniquenessConstraint)? {
-        for entity in to.entities {
-            for constraint in entity.constraints where constraint.owner == entity.index {
+    /// All uniqueness constraints, with the statement that makes the index of each unless it is there.
+    func constraints() throws -> [(entity: Entity, constraint: UniquenessConstraint, sql: String)] {
+        try to.entities.flatMap { entity in
+            try entity.constraints.filter { $0.owner == entity.index }.map { constraint in
                 let made = try Definitions(to).constraint(constraint, of: entity, in: to.table(of: entity.index))
-                if [made, unlessThere(made)].contains(sql) { return (entity, constraint) }
+                return (entity, constraint, unlessThere(made))
             }
         }
-        return nil
     }
 }

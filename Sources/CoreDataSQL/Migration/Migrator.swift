@@ -40,14 +40,15 @@ package struct Migrator {
         try foreign.setAside(over: Set(compiler.remade))
         for sql in try compiler.preparations { try run(sql) }
         try foreign.sortOut()
-        for (sql, values) in try compiler.insertions + compiler.changes { try session.run(.text(sql), values, texts) }
+        let isRefused = try change()
         try requireValues()
         for check in try compiler.overflows where try !found(check.sql).isEmpty {
             throw StoreError.overflow(of: check.slot, check.entity)
         }
         try renumber()
         if recordsHistory { try HistoryMigration(migration, from: from.schema, to: to.schema).run(session, texts) }
-        try complete()
+        if compiler.renames { try foreign.lookAgain() }
+        try complete(foreign.modelIndexes, restoresConstraints: isRefused)
         let left = try putOff()
         let omitted = try foreign.putBack()
         if former.isEmpty { return ([], left, omitted) }
@@ -102,9 +103,41 @@ package struct Migrator {
         }
     }
 
-    private func complete() throws {
-        for name in try compiler.clashes(Catalogue(session)) { try run("DROP INDEX \(to.dialect.defined(name))") }
-        for sql in try compiler.completions {
+    /// Copies and alters. Rows that become equal are refused as they are written; without the constraints they go on, to be named
+    /// together when these are made again.
+    ///
+    /// - Returns: whether constraints wait for that.
+    private func change() throws -> Bool {
+        var isRefused = false
+        for (sql, values) in try compiler.insertions + compiler.changes {
+            do { try session.run(.text(sql), values, texts) } catch let error as StoreError {
+                guard !isRefused, session.duplicate(error) != nil else { throw error }
+                isRefused = true
+                try dropConstraints()
+                try session.run(.text(sql), values, texts)
+            }
+        }
+        return isRefused
+    }
+
+    private func dropConstraints() throws {
+        let catalogue = Catalogue(session)
+        for table in try catalogue.tables() where table.hasPrefix("Z") {
+            for name in try catalogue.uniqueIndexes(of: table) where name.hasPrefix("Z_") {
+                try run("DROP INDEX \(to.dialect.defined(name))")
+            }
+        }
+    }
+
+    /// - Parameters:
+    ///   - indexes: what the file has, by name.
+    ///   - restoresConstraints: whether those that stay are made anew as well.
+    private func complete(_ indexes: [String: String], restoresConstraints: Bool) throws {
+        let statements = try compiler.completions + (restoresConstraints ? compiler.constraints().map(\.sql) : [])
+        for name in compiler.clashes(statements, with: indexes) {
+            try run("DROP INDEX IF EXISTS \(to.dialect.defined(name))")
+        }
+        for sql in statements {
             do { try run(sql) } catch let error as StoreError {
                 let refused = session.duplicate(error) == nil ? [] : try equalRows()
                 guard var told = refused.first else { throw error }
@@ -115,12 +148,9 @@ package struct Migrator {
         }
     }
 
-    /// Rows that new uniqueness constraints forbid, by their objects and values: an error for each constraint that has some.
+    /// Rows that uniqueness constraints forbid, by their objects and values: an error for each constraint that has some.
     private func equalRows() throws -> [StoreError] {
-        try compiler.completions.compactMap { sql in
-            guard let (entity, constraint) = try compiler.constraint(madeBy: sql) else { return nil }
-            return try equalRows(in: constraint, of: entity)
-        }
+        try compiler.constraints().compactMap { try equalRows(in: $0.constraint, of: $0.entity) }
     }
 
     private func equalRows(in constraint: UniquenessConstraint, of entity: Entity) throws -> StoreError? {

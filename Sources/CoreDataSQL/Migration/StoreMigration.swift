@@ -99,7 +99,7 @@ package struct StoreMigration {
         guard let now, now.uuid == known.uuid, now.versionHashes == known.versionHashes else {
             throw StoreError(
                 134110,
-                "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
+                "The store at \(path) was migrated or replaced elsewhere meanwhile; nothing was changed. Open it again.",
                 path: path)
         }
         return now

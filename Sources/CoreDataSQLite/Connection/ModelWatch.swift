@@ -63,7 +63,7 @@ final class ModelWatch {
             if known?.code == 134090, sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE { return }
             failure = StoreError(
                 known?.code ?? 134180,
-                "The tables of the store at \(path) were changed by another process, and whether it has the same model still could not be seen; "
+                "The tables of the store at \(path) were changed elsewhere, and whether it has the same model still could not be seen; "
                     + "nothing was read or written. Try again. \(known?.sentence ?? error.localizedDescription)",
                 path: path)
         }
@@ -83,7 +83,7 @@ final class ModelWatch {
     var outdated: StoreError {
         StoreError(
             134100,
-            "The store at \(path) was migrated by another process and has another model now; nothing was read or written. Open it again "
+            "The store at \(path) was migrated elsewhere and has another model now; nothing was read or written. Open it again "
                 + "with that model.", path: path)
     }
 }

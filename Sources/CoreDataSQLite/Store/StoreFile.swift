@@ -27,14 +27,18 @@ package struct StoreFile {
     /// - Throws: 134080 where no store is.
     func facts() throws -> (metadata: StoreMetadata, hasHistory: Bool) {
         guard try FilePlace(url: url).check(mustExist: true) else { throw notAStore() }
-        let connection: Connection
+        return try facts(try reader())
+    }
+
+    /// A connection that reads, also where nothing may be written beside the file.
+    private func reader() throws -> Connection {
         do {
-            connection = try connect(.read)
+            let connection = try connect(.read)
             try connection.run("SELECT COUNT(*) FROM sqlite_master")
+            return connection
         } catch let error as StoreError where FilePlace(url: url).mayBeReadAsItIs(error) {
-            return try facts(try connect(.immutable))
+            return try connect(.immutable)
         }
-        return try facts(connection)
     }
 
     private func facts(_ connection: Connection) throws -> (StoreMetadata, Bool) {
@@ -113,7 +117,7 @@ package struct StoreFile {
         _ = try source.metadata()
         guard !FilePlace(url: url).isMemory else { throw notAStore() }
         let exists = try FilePlace(url: url).check(mustExist: false)
-        let from = try source.connect(.read)
+        let from = try source.reader()
         do {
             let to = try connect(exists ? .write : .create)
             _ = coredata_sqlite_defensive(to.handle, 0)

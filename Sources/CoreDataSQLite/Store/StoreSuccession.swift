@@ -44,7 +44,7 @@ package struct StoreSuccession {
                 guard let now = try MetadataRecord.read(connection), now.versionHashes == hashes else {
                     throw StoreError(
                         134110,
-                        "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
+                        "The store at \(path) was migrated or replaced elsewhere meanwhile; nothing was changed. Open it again.",
                         path: path)
                 }
                 try make()

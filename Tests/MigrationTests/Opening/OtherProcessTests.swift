@@ -48,7 +48,7 @@ import Testing
         #expect(count == 2)
         let read = failure { _ = try reader.all("Item") }
         #expect(
-            read?.number == 134100 && read?.sentence.contains("was migrated by another process") == true,
+            read?.number == 134100 && read?.sentence.contains("was migrated elsewhere") == true,
             "\(read?.sentence ?? "")")
         writer.make("Item", ["title": "late"])
         #expect(failure { try writer.save() }?.number == 134100)

@@ -145,7 +145,7 @@ private final class Program {
             ended.wait()
             #expect(error?.number == 134110 && (error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.number == 134090)
             #expect(
-                error?.sentence.contains("is being migrated by another process") == true, "\(error?.sentence ?? "")")
+                error?.sentence.contains("is being migrated elsewhere") == true, "\(error?.sentence ?? "")")
             // Inside, nobody waits for himself.
             let inside = failure {
                 try coordinator.addPersistentStore(

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+@preconcurrency import Glibc
 
 @main
 struct CoreDataTool: ParsableCommand {
@@ -13,6 +14,11 @@ struct CoreDataTool: ParsableCommand {
         do {
             var command = try parseAsRoot()
             try command.run()
+            // What a full disk or a closed pipe has swallowed is no answer.
+            guard fflush(stdout) == 0, ferror(stdout) == 0 else {
+                FileHandle.standardError.write(Data("coredata: error: the answer could not be written.\n".utf8))
+                throw ExitCode.failure
+            }
         } catch {
             guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
             FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))

@@ -76,7 +76,7 @@ struct MigrateCommand: ParsableCommand {
         do { found = try makePlan() } catch { return try fail(error) }
         var findings = found.findings
         do {
-            if findings.isEmpty, rehearse { findings = try found.rehearse(progress: show(found)) }
+            if findings.isEmpty, rehearse { findings = try rehearse(found) }
             if findings.isEmpty, !plan, !rehearse {
                 try found.run(backup: backup.map { URL(fileURLWithPath: $0) }, progress: show(found))
             }
@@ -85,13 +85,20 @@ struct MigrateCommand: ParsableCommand {
         if !findings.isEmpty { throw ExitCode.failure }
     }
 
+    private func rehearse(_ found: StoreMigrationPlan) throws -> [StoreMigrationPlan.Finding] {
+        let folder = try TemporaryFolder(named: "coredata-rehearsal")
+        defer { folder.remove() }
+        return try found.rehearse(in: folder.url, progress: show(found))
+    }
+
     private func run(matrix package: URL) throws {
-        let folder =
-            stores.map { URL(fileURLWithPath: $0) }
-            ?? FileManager.default.temporaryDirectory.appendingPathComponent("coredata-matrix-\(UUID().uuidString)")
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            defer { if stores == nil { try? FileManager.default.removeItem(at: folder) } }
+            let temporary = stores == nil ? try TemporaryFolder(named: "coredata-matrix") : nil
+            defer { temporary?.remove() }
+            let folder = temporary?.url ?? URL(fileURLWithPath: stores ?? "")
+            if temporary == nil {
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            }
             var found = try MigrationMatrix(of: package, in: folder)
             try found.run { if !json, isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1B}[K\($0)".utf8)) } }
             if !json, isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }

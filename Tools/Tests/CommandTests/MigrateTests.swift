@@ -125,6 +125,41 @@ struct MigrateTests {
         #expect(try program.run(["migrate", store.path, "--model", model.path, "--plan", "--backup", "x"]).status == 2)
     }
 
+    @Test("An answer that cannot be written has status 1")
+    func full() throws {
+        try makeStore()
+        for options in [["--plan"], ["--json", "--plan"], ["--rehearse"]] {
+            let process = Process()
+            process.executableURL = try CommandProgram.program()
+            process.arguments = ["migrate", store.path, "--model", model.path] + options
+            process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 1, "\(options)")
+        }
+    }
+
+    @Test("A rehearsal that is interrupted leaves no copy", arguments: [SIGINT, SIGTERM])
+    func interrupted(_ signal: Int32) throws {
+        try makeStore()
+        let temporary = program.folder.appendingPathComponent("tmp")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+        func left() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: temporary.path) }
+        let process = Process()
+        process.executableURL = try CommandProgram.program()
+        process.arguments = ["migrate", store.path, "--model", model.path, "--rehearse"]
+        process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": temporary.path]) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        while process.isRunning, try left().isEmpty { usleep(1000) }
+        kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        // It may have been quicker.
+        #expect([0, 128 + signal].contains(process.terminationStatus))
+        #expect(try left() == [])
+    }
+
     @Test("On a terminal the run shows its steps; into a file it does not")
     func progress() throws {
         try makeStore()

@@ -140,7 +140,15 @@ extension NSPersistentStoreCoordinator {
         at url: URL, toVersionsOf model: URL, versions: [String]? = nil, type: NSPersistentStore.StoreType = .sqlite,
         configuration: String? = nil, options: [AnyHashable: Any]? = nil
     ) throws -> StoreMigrationPlan {
-        try MigrationForecast(chainMigration(url, model, versions, type, configuration, options)).plan()
+        var migration = try chainMigration(url, model, versions, type, configuration, options)
+        while true {
+            do { return try MigrationForecast(migration).plan() } catch {
+                // Others may have migrated it since its version was read: then there is another plan.
+                let present = try chainMigration(url, model, versions, type, configuration, options)
+                if present.chain.versions[0].name == migration.chain.versions[0].name { throw error }
+                migration = present
+            }
+        }
     }
 
     private func chainMigration(

@@ -16,17 +16,22 @@ struct StoreComparison {
         let print: ValueFingerprint?
         /// Whether it says something only where the one before it is the same.
         var isDetail = false
+        /// How many are lost, as the plan says; of the others it is told how many there are.
+        var lost = 0
     }
     private let migration: ChainMigration
     /// The store itself, for findings.
     private let store: URL
+    private let lost: [StoreMigrationPlan.Loss]
     private let lineage: MigrationLineage
     private var before: [Figure] = []
     private var source: Schema { migration.chain.versions[0].schema }
 
-    /// - Parameter migration: of the copy, which has not begun: what it holds now is what is compared. The store may be written meanwhile.
-    init(_ migration: ChainMigration, _ store: URL) throws {
-        (self.migration, self.store) = (migration, store)
+    /// - Parameters:
+    ///   - migration: of the copy, which has not begun: what it holds now is what is compared. The store may be written meanwhile.
+    ///   - lost: what is known to be lost, by the names of the first version.
+    init(_ migration: ChainMigration, _ store: URL, lost: [StoreMigrationPlan.Loss]) throws {
+        (self.migration, self.store, self.lost) = (migration, store, lost)
         lineage = MigrationLineage(migration)
         before = try figures(migration.chain.versions[0], isLater: false)
     }
@@ -41,7 +46,8 @@ struct StoreComparison {
         var isSame = true
         for figure in before where !figure.isDetail || isSame {
             isSame = true
-            guard let a = figure.print, let b = after[[figure.entity, figure.property, figure.what]] ?? nil, a != b
+            guard let a = figure.print, let b = after[[figure.entity, figure.property, figure.what]] ?? nil, a != b,
+                figure.lost == 0 || a.count - figure.lost != b.count
             else { continue }
             isSame = false
             let name = figure.entity + (figure.property.map { ".\($0)" } ?? "")
@@ -65,9 +71,13 @@ struct StoreComparison {
             }
             let entity = isLater ? later : earlier
             guard opened.keeps(entity) else { continue }
-            func add(_ property: String?, _ what: String, _ print: ValueFingerprint?, isDetail: Bool = false) {
+            func add(
+                _ property: String?, _ what: String, _ print: ValueFingerprint?, isDetail: Bool = false, lost: Int = 0
+            ) {
                 figures.append(
-                    Figure(what: what, entity: later.name, property: property, print: print, isDetail: isDetail))
+                    Figure(
+                        what: what, entity: later.name, property: property, print: print, isDetail: isDetail, lost: lost
+                    ))
             }
             add(nil, "The objects", try opened.objects(entity, line.isKeyed))
             for (slot, former) in attributes(later, earlier, line) {
@@ -82,8 +92,10 @@ struct StoreComparison {
                         isLater ? relationship : former, of: entity, to: members.map(isLater ? \.later : \.earlier),
                         isKeyed, ordered: ordered)
                 }
-                add(relationship.name, "The members", try pairs(false))
-                guard isKeyed, relationship.isOrdered, former.isOrdered else { continue }
+                let lost = lost.filter { $0.entity == line.entity && $0.property == former.name }.map(\.rows).reduce(
+                    0, +)
+                add(relationship.name, "The members", try pairs(false), lost: lost)
+                guard lost == 0, isKeyed, relationship.isOrdered, former.isOrdered else { continue }
                 add(relationship.name, "The places of members", try pairs(true), isDetail: true)
             }
         }

@@ -9,16 +9,17 @@ extension StoreMigrationPlan {
     /// Every object is validated against the last version, and what is kept is compared by queries that know nothing of the migration: the
     /// number of objects of each entity, the values of each attribute, large ones included, and the pairs and order of each relationship. Of what
     /// went through a mapping model that is what is taken over as it is, without policy and predicate: objects have other numbers then, so
-    /// that values are compared without saying whose they are. The copy lies in the folder for temporary files and is removed. Costs as much room
-    /// as the store.
-    /// - Parameter progress: see `run(backup:progress:)`.
+    /// that values are compared without saying whose they are. The copy is removed. Costs as much room as the store.
+    /// - Parameters:
+    ///   - place: the folder for the copy; nil for the one for temporary files.
+    ///   - progress: see `run(backup:progress:)`.
     /// - Returns: each object that would not fit or for which a step fails, with its ID and the property, a hundred of each property and the
     ///   number of the others (once a mapping model has made objects anew, the ID of what became of it in the copy); each difference; any other error of a step. Nothing for a migration that can be run.
     /// - Throws: what keeps the copy from being made or read.
-    public func rehearse(progress: (_ done: Double) -> Void = { _ in }) throws -> [Finding] {
+    public func rehearse(in place: URL? = nil, progress: (_ done: Double) -> Void = { _ in }) throws -> [Finding] {
         if !findings.isEmpty { return findings }
         if steps.isEmpty { return [] }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        let folder = (place ?? FileManager.default.temporaryDirectory).appendingPathComponent(
             "CoreDataRehearsal-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -26,7 +27,7 @@ extension StoreMigrationPlan {
         try migration.copy(to: copy)
         var moved = migration.moved(to: copy)
         moved.collectsFailures = true
-        let rehearsal = StoreRehearsal(migration: moved, store: migration.url)
+        let rehearsal = StoreRehearsal(migration: moved, store: migration.url, lost: lost)
         return try rehearsal.run(steps, progress)
     }
 }
@@ -36,15 +37,17 @@ private struct StoreRehearsal {
     let migration: ChainMigration
     /// The store itself.
     let store: URL
+    /// What the plan says of it.
+    let lost: [StoreMigrationPlan.Loss]
     private let lineage: MigrationLineage
 
-    init(migration: ChainMigration, store: URL) {
-        (self.migration, self.store) = (migration, store)
+    init(migration: ChainMigration, store: URL, lost: [StoreMigrationPlan.Loss]) {
+        (self.migration, self.store, self.lost) = (migration, store, lost)
         lineage = MigrationLineage(migration)
     }
 
     func run(_ steps: [StoreMigrationPlan.Step], _ progress: (Double) -> Void) throws -> [StoreMigrationPlan.Finding] {
-        let comparison = try StoreComparison(migration, store)
+        let comparison = try StoreComparison(migration, store, lost: lost)
         for number in steps.indices {
             do { try migration.perform(number, progress) } catch { return findings(of: error) }
         }

@@ -44,7 +44,7 @@ final class WorkFolder {
             if let end, Date() >= end {
                 throw StoreError(
                     134090,
-                    "The store at \(store.path) is being migrated by another process, which takes longer than \(seconds ?? 0) seconds. Open "
+                    "The store at \(store.path) is being migrated elsewhere, which takes longer than \(seconds ?? 0) seconds. Open "
                         + "it again, or wait longer with SQLiteConnectionTimeoutOption.", path: store.path)
             }
             try check()

@@ -122,7 +122,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         guard site.recorded == nil || site.recorded == document.metadata.versionHashes else {
             throw StoreError(
                 134110,
-                "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
+                "The store at \(path) was migrated or replaced elsewhere meanwhile; nothing was changed. Open it again.",
                 path: path)
         }
         let migration = try BoundMigration(plan)
@@ -134,7 +134,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         let migrated = try format.encode(StoredDocument(rows.image(), plan.destination))
         guard FileStamp(path) == stamp else {
             throw StoreError(
-                134110, "The store at \(path) was changed by another process meanwhile. Open it again.", path: path)
+                134110, "The store at \(path) was changed elsewhere meanwhile. Open it again.", path: path)
         }
         try AtomicFile(url: site.url).write(migrated)
     }
