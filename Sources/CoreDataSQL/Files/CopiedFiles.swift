@@ -51,7 +51,7 @@ package final class CopiedFiles {
     /// Turns the links into files of the copy's own, written to the disk.
     package func separate() throws {
         for name in names {
-            do { try folder.take(folder.file(name), as: name) } catch { throw lack(folder.file(name), error) }
+            do { try folder.addCopy(of: folder.file(name), as: name) } catch { throw lack(folder.file(name), error) }
         }
         if !names.isEmpty { try folder.sync() }
     }

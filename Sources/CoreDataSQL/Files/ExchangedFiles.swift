@@ -71,7 +71,7 @@ package final class ExchangedFiles {
     private func copy(_ names: Set<String>) throws {
         for name in names.sorted() {
             do {
-                try target.take(source.file(name), as: name)
+                try target.addCopy(of: source.file(name), as: name)
                 copied.insert(name)
             } catch {
                 if FileManager.default.fileExists(atPath: source.file(name).path) { throw error }

@@ -78,7 +78,7 @@ package struct ExternalFolder: ValueFiles {
     package static func draft(_ name: String) -> String { name + ".copy" }
 
     /// Puts a copy of a file here under its name, written to the disk before it has it.
-    func take(_ file: URL, as name: String) throws {
+    func addCopy(of file: URL, as name: String) throws {
         let draft = self.file(ExternalFolder.draft(name))
         unlink(draft.path)
         do {

@@ -83,7 +83,7 @@ package struct HistoryWriter: Sendable {
         let count = changes.count
         if count == 0 { return }
         let transaction = try addTransaction(batch.note, session)
-        var next = try take(count, of: .change, session)
+        var next = try allocate(count, of: .change, session)
         for group in changes.groups {
             try add(group, transaction, from: next, session)
             if let formerValues, group.kind != .insert {
@@ -103,7 +103,7 @@ package struct HistoryWriter: Sendable {
 
     package func addTransaction(_ note: HistoryNote?, _ session: any SQLSession) throws -> Int64 {
         let origin = try [note?.author, bundle, note?.contextName, process].map { try number(of: $0, session) }
-        let transaction = try take(1, of: .transaction, session)
+        let transaction = try allocate(1, of: .transaction, session)
         let time = Value.date(Date().timeIntervalSinceReferenceDate)
         try session.run(.text(statements.addTransaction), [.int(transaction), time] + origin, writes)
         try formerValues?.mark(transaction, session)
@@ -130,13 +130,13 @@ package struct HistoryWriter: Sendable {
         guard let text else { return .null }
         let known = try session.numbers(.text(statements.findString), each: 1, [.text(text)], writes)
         if let number = known.first, let number { return .int(number) }
-        let number = try take(1, of: .string, session)
+        let number = try allocate(1, of: .string, session)
         try session.run(.text(statements.addString), [.int(number), .text(text)], writes)
         return .int(number)
     }
 
     /// Answers the first of `count` new numbers.
-    package func take(_ count: Int, of table: HistoryTables.Table, _ session: any SQLSession) throws -> Int64 {
+    package func allocate(_ count: Int, of table: HistoryTables.Table, _ session: any SQLSession) throws -> Int64 {
         let last = try session.numbers(.text(statements.allocate(table)), each: 1, [.int(Int64(count))], writes)
         return (last.first.flatMap { $0 } ?? 0) - Int64(count) + 1
     }

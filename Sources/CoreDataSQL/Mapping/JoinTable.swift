@@ -79,17 +79,17 @@ struct JoinTablePlan {
         _ relationship: ResolvedRelationship, _ inverse: ResolvedRelationship, _ tables: inout Namespace,
         _ columns: inout Namespace
     ) -> JoinTable {
-        let name = tables.take("Z_\(relationship.owner.number)" + relationship.name.uppercased())
+        let name = tables.reserve("Z_\(relationship.owner.number)" + relationship.name.uppercased())
         if relationship.index == inverse.index {
-            let owner = columns.take("Z_\(relationship.owner.number)" + relationship.name.uppercased())
+            let owner = columns.reserve("Z_\(relationship.owner.number)" + relationship.name.uppercased())
             let side = JoinTable.Side(
                 owner: owner, member: "REFLEXIVE", order: relationship.isOrdered ? "FOK_REFLEXIVE" : nil)
             return JoinTable(
                 name: name, relationship: relationship.index, inverse: inverse.index, side: side,
                 inverseSide: side)
         }
-        let owner = columns.take("Z_\(relationship.owner.number)" + inverse.name.uppercased())
-        let member = columns.take("Z_\(inverse.owner.number)" + relationship.name.uppercased())
+        let owner = columns.reserve("Z_\(relationship.owner.number)" + inverse.name.uppercased())
+        let member = columns.reserve("Z_\(inverse.owner.number)" + relationship.name.uppercased())
         let side = JoinTable.Side(
             owner: owner, member: member, order: relationship.isOrdered ? Self.orderName(member) : nil)
         let other = JoinTable.Side(

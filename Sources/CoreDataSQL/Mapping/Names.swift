@@ -6,7 +6,7 @@ struct Namespace {
 
     init(_ reserved: [String] = []) { taken = Set(reserved) }
 
-    mutating func take(_ name: String) -> String {
+    mutating func reserve(_ name: String) -> String {
         var candidate = name
         var suffix = 0
         while !taken.insert(candidate).inserted {

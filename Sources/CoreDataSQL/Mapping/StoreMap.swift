@@ -42,7 +42,7 @@ package final class StoreMap: Sendable {
         var names = Namespace(["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"])
         var tables: [TableMap] = []
         for entity in schema.entities where entity.parent == nil {
-            let name = names.take("Z" + entity.name.uppercased())
+            let name = names.reserve("Z" + entity.name.uppercased())
             if roots.contains(entity.index) {
                 tables.append(TableMap(root: entity, name: name, schema: schema))
             }

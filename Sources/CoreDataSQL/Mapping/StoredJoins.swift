@@ -35,7 +35,7 @@ package struct StoredJoins {
     package func resolve(byEntities: Bool = true) -> Answer {
         var copy = self
         for likeness in Likeness.allCases where byEntities || likeness != .entities {
-            while copy.take(likeness) {}
+            while copy.match(by: likeness) {}
         }
         let unknown = copy.open.sorted { $0.key < $1.key }.map { place, join in
             (join, copy.tables.keys.filter { copy.fit(join, $0, .entities) != nil }.sorted())
@@ -56,7 +56,7 @@ package struct StoredJoins {
     }
 
     /// Gives tables to the relationships of which each has one left that is nobody else's; whether there was any.
-    private mutating func take(_ likeness: Likeness) -> Bool {
+    private mutating func match(by likeness: Likeness) -> Bool {
         var claims: [String: Int] = [:]
         var chosen: [Int: JoinTable] = [:]
         for (place, join) in open {

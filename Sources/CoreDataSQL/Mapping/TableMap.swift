@@ -94,7 +94,7 @@ struct ColumnPlan {
                 for place in named[entity].indices where named[entity][place].isElement == isElement {
                     let column = named[entity][place].column
                     named[entity][place].column = Column(
-                        name: names.take(column.name), kind: column.kind, role: column.role,
+                        name: names.reserve(column.name), kind: column.kind, role: column.role,
                         entity: column.entity, property: column.property)
                 }
             }

@@ -1,10 +1,10 @@
-// Numbers for new rows, taken from the database by the block.
+// Numbers for new rows, allocated in the database by the block.
 
 import CoreDataValues
 import Foundation
 import Synchronization
 
-/// Blocks of row numbers kept in memory. A block is taken in a transaction of its own, so two processes never
+/// Blocks of row numbers kept in memory. A block is allocated in a transaction of its own, so two processes never
 /// share a number; what is left when the store closes is lost, which leaves gaps.
 package final class KeyBlocks: Sendable {
     private struct Block {
@@ -21,7 +21,7 @@ package final class KeyBlocks: Sendable {
     package init() {}
 
     /// - Parameter write: gives the session that writes. Whoever needs a block waits for it, as for a save.
-    package func take(
+    package func allocate(
         _ count: Int, of root: Entity, _ texts: WriteCompiler,
         write: ((any SQLSession) throws -> Range<Int64>) throws -> Range<Int64>
     ) throws -> Range<Int64> {

@@ -97,15 +97,15 @@ struct LinkWriter {
     mutating func order(_ change: OrderChange) throws {
         guard try map.positions(of: change.relationship) != nil else { throw compiler.notOrdered(change.relationship) }
         if change.isTail, try append(change) { return }
-        if try place(change) { return }
+        if try arrangeMoved(change) { return }
         let held = try positions(change.owner.number, change.relationship)
         let members = change.isTail ? behind(held, change.members.map(\.number)) : change.members.map(\.number)
         let wanted = MemberPositions(held: members.map { held[$0] })
         try write(wanted.changed.map { (members[$0], wanted.values[$0]) }, change)
     }
 
-    /// Places the members that moved between the others; answers whether it could be done without a look at all of them.
-    private func place(_ change: OrderChange) throws -> Bool {
+    /// Puts the members that moved between the others; answers whether it could be done without a look at all of them.
+    private func arrangeMoved(_ change: OrderChange) throws -> Bool {
         guard let moved = change.moved else { return false }
         if moved.isEmpty { return true }
         let wanted = try MovedPositions(moved, of: change.members.count) { place in

@@ -31,7 +31,7 @@ package struct SQLWriter: Sendable {
 
     package func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
         guard count > 0 else { return 0..<0 }
-        return try keys.take(count, of: schema[schema[root].root], plan.writes) { reserve in
+        return try keys.allocate(count, of: schema[schema[root].root], plan.writes) { reserve in
             var numbers = 0..<(0 as Int64)
             try source.writing { numbers = try reserve($0) }
             return numbers

@@ -34,9 +34,9 @@ final class Connection: @unchecked Sendable {
     /// Looks whether the file still has the model that it was opened with.
     let modelWatch: ModelWatch
     // Not checked for exclusivity, like what changes of a statement.
-    @exclusivity(unchecked) private var cache = StatementCache()
+    @exclusivity(unchecked) var cache = StatementCache()
     /// By root entity.
-    @exclusivity(unchecked) private var rowStatements: ContiguousArray<Statement?> = []
+    @exclusivity(unchecked) var rowStatements: ContiguousArray<Statement?> = []
     @exclusivity(unchecked) private var beginning: Statement?
     @exclusivity(unchecked) private var committing: Statement?
     @exclusivity(unchecked) private var rollingBack: Statement?
@@ -122,38 +122,6 @@ final class Connection: @unchecked Sendable {
     /// How long a statement waits for another connection's lock.
     func setBusyTimeout(_ seconds: Double) {
         sqlite3_busy_timeout(handle, Int32(clamping: Int64((seconds * 1000).clamped(to: 0...2_000_000_000))))
-    }
-
-    /// A statement kept for the next use of the same text.
-    func statement(_ sql: String) throws -> Statement {
-        if let known = cache[sql], !(isNested && known.isRunning) { return known }
-        let statement = try Statement(sql, on: self)
-        cache.insert(statement, for: sql)
-        return statement
-    }
-
-    /// A statement kept under a small key, so that its text is neither built nor hashed again.
-    func statement(_ key: StatementKey, _ sql: () throws -> String) throws -> Statement {
-        if let known = cache.kept(key), !(isNested && known.isRunning) { return known }
-        let statement = try Statement(sql(), on: self)
-        cache.insert(statement, for: key)
-        return statement
-    }
-
-    /// The statement that reads one row of a tree, found without a look at the others.
-    func rowStatement(_ root: EntityIndex, _ sql: () throws -> String) throws -> Statement {
-        if root.value < rowStatements.count, let known = rowStatements[root.value], !(isNested && known.isRunning) {
-            return known
-        }
-        let statement = try Statement(sql(), on: self)
-        while rowStatements.count <= root.value { rowStatements.append(nil) }
-        rowStatements[root.value] = statement
-        return statement
-    }
-
-    /// How new rows of an entity are bound, worked out once.
-    func binder(of entity: Entity, _ slots: () throws -> [Int]) rethrows -> RowBinder {
-        try cache.binder(of: entity, slots)
     }
 
     /// Runs a statement for its effect and answers its first value, as text.

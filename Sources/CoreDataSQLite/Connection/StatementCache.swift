@@ -69,6 +69,40 @@ struct StatementCache {
     }
 }
 
+extension Connection {
+    /// A statement kept for the next use of the same text.
+    func statement(_ sql: String) throws -> Statement {
+        if let known = cache[sql], !(isNested && known.isRunning) { return known }
+        let statement = try Statement(sql, on: self)
+        cache.insert(statement, for: sql)
+        return statement
+    }
+
+    /// A statement kept under a small key, so that its text is neither built nor hashed again.
+    func statement(_ key: StatementKey, _ sql: () throws -> String) throws -> Statement {
+        if let known = cache.kept(key), !(isNested && known.isRunning) { return known }
+        let statement = try Statement(sql(), on: self)
+        cache.insert(statement, for: key)
+        return statement
+    }
+
+    /// The statement that reads one row of a tree, found without a look at the others.
+    func rowStatement(_ root: EntityIndex, _ sql: () throws -> String) throws -> Statement {
+        if root.value < rowStatements.count, let known = rowStatements[root.value], !(isNested && known.isRunning) {
+            return known
+        }
+        let statement = try Statement(sql(), on: self)
+        while rowStatements.count <= root.value { rowStatements.append(nil) }
+        rowStatements[root.value] = statement
+        return statement
+    }
+
+    /// How new rows of an entity are bound, worked out once.
+    func binder(of entity: Entity, _ slots: () throws -> [Int]) rethrows -> RowBinder {
+        try cache.binder(of: entity, slots)
+    }
+}
+
 /// How many statements a store has prepared and run.
 package struct StatementCounts: Sendable, Equatable {
     package var prepared = 0

@@ -116,7 +116,7 @@ final class Lease: @unchecked Sendable {
             defer { connection = nil }
             return connection
         }
-        if let former { pool.takeBack(former, of: self) }
+        if let former { pool.checkIn(former, of: self) }
         turn.withLock { hold = nil }
     }
 }

@@ -11,7 +11,7 @@ extension Pool {
         let (wasOpen, first) = state.withLock { state in
             defer { (state.isClosed, state.reopens) = (true, !state.isClosed || state.reopens) }
             // The first connection serves, where nobody has written yet.
-            return (!state.isClosed, state.isClosed ? nil : state.takeWritable())
+            return (!state.isClosed, state.isClosed ? nil : state.removeWritable())
         }
         guard wasOpen else { throw SQLiteError.closed(path) }
         defer { first?.close() }
@@ -38,7 +38,7 @@ extension Pool {
         defer {
             let closers = state.withLock { state in
                 state.isDismissing = false
-                return state.takeClosers()
+                return state.admitClosers()
             }
             for closer in closers { closer.wake() }
         }

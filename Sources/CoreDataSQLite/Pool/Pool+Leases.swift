@@ -21,12 +21,12 @@ extension Pool {
     var pinnedViews: Int { state.withLock { $0.views } }
 
     /// A reader for a cursor.
-    func leaseReader() throws -> Lease { known(Lease(try takeReader(), of: self, isView: false)) }
+    func leaseReader() throws -> Lease { known(Lease(try checkOutReader(), of: self, isView: false)) }
 
     /// A connection with a transaction that sees the state of this moment; nil where the file has no write-ahead log, so that a
     /// transaction would keep all writers out, unless that is wanted.
     func leaseView(keepsWritersOut: Bool = false) throws -> Lease? {
-        let connection = try takeViewConnection()
+        let connection = try checkOutView()
         // Before the moment is fixed, so that what is given up after it waits.
         let hold = keptFiles?.hold()
         do {
@@ -37,10 +37,10 @@ extension Pool {
                 return known(Lease(connection, of: self, isView: true, hold))
             }
         } catch {
-            leaveView(connection)
+            checkInView(connection)
             throw error
         }
-        leaveView(connection)
+        checkInView(connection)
         return nil
     }
 
@@ -54,8 +54,8 @@ extension Pool {
     }
 
     /// - Throws: 134090 when as many views are pinned as may be and none goes in time.
-    private func takeViewConnection() throws -> Connection {
-        switch state.withLock({ $0.viewPlace(limit: options.pinnedViewLimit) }) {
+    private func checkOutView() throws -> Connection {
+        switch state.withLock({ $0.reserveView(limit: options.pinnedViewLimit) }) {
         case .connection(let connection): return nested(connection)
         case .closed: throw SQLiteError.closed(path)
         case .free: break
@@ -64,8 +64,8 @@ extension Pool {
                 SQLiteError.tooManyViews(path, options.pinnedViewLimit, options.connectionTimeout)
             }
         }
-        do { return nested(try state.withLock { $0.takeIdleReader() } ?? further.reader()) } catch {
-            leaveView(nil)
+        do { return nested(try state.withLock { $0.removeIdleReader() } ?? further.reader()) } catch {
+            checkInView(nil)
             throw error
         }
     }
@@ -83,13 +83,13 @@ extension Pool {
         if reader.thread != thread { state.withLock { _ in reader.thread = thread } }
     }
 
-    func takeBack(_ connection: Connection, of lease: Lease) {
+    func checkIn(_ connection: Connection, of lease: Lease) {
         state.withLock { $0.leases[ObjectIdentifier(lease)] = nil }
-        if lease.isView { leaveView(connection) } else { giveBack(connection) }
+        if lease.isView { checkInView(connection) } else { checkIn(connection) }
     }
 
     /// With the last view the log is emptied, as soon as nobody reads.
-    private func leaveView(_ connection: Connection?) {
+    private func checkInView(_ connection: Connection?) {
         if let connection {
             _ = try? connection.run("ROLLBACK")
             connection.isNested = false
@@ -106,6 +106,6 @@ extension Pool {
             if state.reading == 0 { state.end(of: &departure) }
             return departure
         }
-        settle(departure)
+        carryOut(departure)
     }
 }

@@ -48,21 +48,21 @@ final class Pool: @unchecked Sendable {
     }
 
     /// Connections close with their pool: readers first, so that the writer is the last and moves the log into the file.
-    deinit { dismiss(state.withLock { $0.takeConnections() }) }
+    deinit { dismiss(state.withLock { $0.removeConnections() }) }
 
     // MARK: Writing
 
     func write<R>(_ body: (Connection) throws -> R) throws -> R {
-        let writer = try enterWriting()
+        let writer = try checkOutWriter()
         if isSingle { return try writeInMemory(writer, body) }
-        defer { leaveWriting() }
+        defer { checkInWriter() }
         let result = try writer.cancellable { try body(writer) }
         if writer.log.pages >= LogGauge.leastPages { restartLogIfLong(writer) }
         return result
     }
 
-    private func enterWriting() throws -> Connection {
-        switch state.withLock({ $0.writingPlace(isSingle ? pthread_self() : nil) }) {
+    private func checkOutWriter() throws -> Connection {
+        switch state.withLock({ $0.reserveWriter(isSingle ? pthread_self() : nil) }) {
         case .connection(let writer): return writer
         case .inLine(let waiter):
             try wait(for: waiter, in: \.writersInLine) {
@@ -77,17 +77,17 @@ final class Pool: @unchecked Sendable {
     /// For the first write: the first connection, or another one if somebody reads with it. The place is taken already.
     private func makeWriter() throws -> Connection {
         do {
-            let writer = try state.withLock { $0.takeWritable() } ?? further.writer()
+            let writer = try state.withLock { $0.removeWritable() } ?? further.writer()
             try further.prepareWriter(writer)
             state.withLock { $0.writer = writer }
             return writer
         } catch {
-            leaveWriting()
+            checkInWriter()
             throw error
         }
     }
 
-    func leaveWriting() {
+    func checkInWriter() {
         var emptying: Connection?
         let next: (Waiter?, [Connection], [Waiter]) = state.withLock { state in
             if !state.writersInLine.isEmpty {
@@ -99,11 +99,11 @@ final class Pool: @unchecked Sendable {
                 return (nil, [], [])
             }
             state.isWriting = false
-            return (nil, state.takeConnectionsIfDone(), state.takeClosers())
+            return (nil, state.removeConnectionsIfDone(), state.admitClosers())
         }
         if let emptying {
             restartLogIfLong(emptying, isLastReader: true)
-            return leaveWriting()
+            return checkInWriter()
         }
         next.0?.wake()
         dismiss(next.1)
@@ -121,7 +121,7 @@ final class Pool: @unchecked Sendable {
         guard isFirst else { return try body(connection) }
         defer {
             state.withLock { $0.writingThread = 0 }
-            leaveWriting()
+            checkInWriter()
         }
         return try connection.cancellable { try body(connection) }
     }
@@ -130,13 +130,13 @@ final class Pool: @unchecked Sendable {
 
     func read<R>(_ body: (Connection) throws -> R) throws -> R {
         if isSingle { return try write(body) }
-        let reader = try takeReader()
-        defer { giveBack(reader) }
+        let reader = try checkOutReader()
+        defer { checkIn(reader) }
         return try reader.cancellable { try body(reader) }
     }
 
-    func takeReader() throws -> Connection {
-        switch state.withLock({ $0.place(pthread_self(), limit: options.readerLimit) }) {
+    func checkOutReader() throws -> Connection {
+        switch state.withLock({ $0.reserveReader(pthread_self(), limit: options.readerLimit) }) {
         case .connection(let reader): return reader
         case .free: return try openReader()
         case .closed: throw SQLiteError.closed(path)
@@ -144,7 +144,7 @@ final class Pool: @unchecked Sendable {
             try wait(for: waiter, in: \.readersInLine) {
                 SQLiteError.noConnection(path, "read", options.connectionTimeout)
             }
-            if let reader = state.withLock({ $0.takeIdle(pthread_self()) }) { return reader }
+            if let reader = state.withLock({ $0.checkOutIdle(pthread_self()) }) { return reader }
             return try openReader()
         }
     }
@@ -158,7 +158,7 @@ final class Pool: @unchecked Sendable {
             state.withLock { $0.busy.append(reader) }
             return reader
         } catch {
-            giveBack(nil)
+            checkIn(nil)
             throw error
         }
     }
@@ -169,8 +169,8 @@ final class Pool: @unchecked Sendable {
         var restartsLog = false
     }
 
-    func giveBack(_ reader: Connection?) {
-        if let reader, state.withLock({ $0.takeBack(reader, limit: options.idleReaders) }) { return }
+    func checkIn(_ reader: Connection?) {
+        if let reader, state.withLock({ $0.checkIn(reader, limit: options.idleReaders) }) { return }
         let departure: Departure = state.withLock { state in
             var departure = Departure()
             state.reading -= 1
@@ -183,91 +183,213 @@ final class Pool: @unchecked Sendable {
             if state.reading == 0 { state.end(of: &departure) }
             return departure
         }
-        settle(departure)
+        carryOut(departure)
     }
 
-    func settle(_ departure: Departure) {
+    func carryOut(_ departure: Departure) {
         dismiss(departure.dismissed)
         for waiter in departure.woken { waiter.wake() }
         if departure.restartsLog {
             if let writer = state.withLock({ $0.writer }) { restartLogIfLong(writer, isLastReader: true) }
-            leaveWriting()
+            checkInWriter()
+        }
+    }
+}
+
+// MARK: - Who has which connection, and who waits for one
+
+extension Pool {
+    /// Under the pool's lock.
+    struct State {
+        /// Readers that nobody uses.
+        var idle: [Connection] = []
+        /// Readers in use, each with its thread.
+        var busy: [Connection] = []
+        /// Reading places given away; a connection may still be opening.
+        var reading = 0
+        var isWriting = false
+        /// In ticks.
+        var writingSince: UInt64 = 0
+        /// The thread that writes. Only a store in memory asks for it.
+        var writingThread: pthread_t = 0
+        /// Places of pinned views given away.
+        var views = 0
+        /// Cursors' readers and views' connections.
+        var leases: [ObjectIdentifier: KnownLease] = [:]
+        var readersInLine: [Waiter] = []
+        var viewsInLine: [Waiter] = []
+        var writersInLine: [Waiter] = []
+        /// Readers are held back for a moment, so that the log can start anew.
+        var isHeldBack = false
+        /// A read or a pinned view stood in the way of the log's new start: the last reader sees to it.
+        var isLogLong = false
+        /// Who waits until nobody reads.
+        var quiet: Waiter?
+        var isClosed = false
+        /// Closed for one use alone, which opens it again if it fails and nobody closed it meanwhile.
+        var reopens = false
+        /// Somebody closes the connections, which takes a while: the last one moves the log into the file.
+        var isDismissing = false
+        /// Who waits until nobody uses a connection, and all are closed.
+        var closing: [Waiter] = []
+        /// nil until the first write, and once the store is closed. Used by whoever has the writing place.
+        var writer: Connection?
+    }
+
+    enum Reservation {
+        case connection(Connection)
+        /// The place is taken; its connection is still to be opened.
+        case free
+        case closed
+        case inLine(Waiter)
+    }
+}
+
+extension Pool.State {
+    init(first: Connection) {
+        if first.isMemory { writer = first } else { idle = [first] }
+    }
+
+    var isIdle: Bool { reading == 0 && !isWriting && views == 0 }
+
+    func isUsed(by thread: pthread_t) -> Bool {
+        busy.contains { $0.thread == thread } || (isWriting && writingThread == thread)
+    }
+
+    /// - Parameter holder: the thread that may write inside its own use; nil when none may.
+    mutating func reserveWriter(_ holder: pthread_t?) -> Pool.Reservation {
+        if isClosed { return .closed }
+        if isWriting, holder == nil || holder != writingThread {
+            let waiter = Waiter()
+            writersInLine.append(waiter)
+            return .inLine(waiter)
+        }
+        isWriting = true
+        writingSince = coredata_ticks()
+        return writer.map { .connection($0) } ?? .free
+    }
+
+    /// An idle connection that may write leaves the readers.
+    mutating func removeWritable() -> Connection? {
+        idle.firstIndex { $0.isWritable }.map { idle.remove(at: $0) }
+    }
+
+    mutating func reserveReader(_ thread: pthread_t, limit: Int) -> Pool.Reservation {
+        if isClosed { return .closed }
+        let isFree = reading < limit && readersInLine.isEmpty && !isHeldBack
+        guard isFree || isUsed(by: thread) else {
+            let waiter = Waiter()
+            readersInLine.append(waiter)
+            return .inLine(waiter)
+        }
+        reading += 1
+        return checkOutIdle(thread).map { .connection($0) } ?? .free
+    }
+
+    mutating func reserveView(limit: Int) -> Pool.Reservation {
+        if isClosed { return .closed }
+        guard views < limit, viewsInLine.isEmpty else {
+            let waiter = Waiter()
+            viewsInLine.append(waiter)
+            return .inLine(waiter)
+        }
+        views += 1
+        return removeIdleReader().map { .connection($0) } ?? .free
+    }
+
+    /// One that only reads: the other may become the writer's.
+    mutating func removeIdleReader() -> Connection? {
+        idle.lastIndex { !$0.isWritable }.map { idle.remove(at: $0) }
+    }
+
+    mutating func checkOutIdle(_ thread: pthread_t) -> Connection? {
+        guard let reader = idle.popLast() else { return nil }
+        reader.thread = thread
+        reader.usedSince = coredata_ticks()
+        busy.append(reader)
+        return reader
+    }
+
+    /// Checks a reader in if nobody waits for anything: false, and nothing is done, where there is more to see to.
+    mutating func checkIn(_ reader: Connection, limit: Int) -> Bool {
+        guard readersInLine.isEmpty, !isClosed, quiet == nil, !isLogLong, idle.count < limit, let last = busy.last
+        else {
+            return false
+        }
+        if last === reader {
+            busy.removeLast()
+        } else {
+            guard let place = busy.firstIndex(where: { $0 === reader }) else { return false }
+            busy[place] = last
+            busy.removeLast()
+        }
+        reading -= 1
+        idle.append(reader)
+        return true
+    }
+
+    /// Keeps a reader for others, or closes it, here under the lock: outside, the closing of the store could be done before, and a
+    /// reader that goes last leaves the log's files behind. A closed store closes all together, the writer last.
+    mutating func keep(_ reader: Connection, limit: Int) {
+        if isClosed || idle.count < limit || reader.isWritable { idle.append(reader) } else { reader.close() }
+    }
+
+    /// Nobody reads any more.
+    mutating func end(of departure: inout Pool.Departure) {
+        if let quiet { departure.woken.append(quiet.admit()) }
+        quiet = nil
+        if isClosed {
+            departure.dismissed += removeConnectionsIfDone()
+            departure.woken += admitClosers()
+        } else if isLogLong, !isWriting, views == 0 {
+            isWriting = true
+            departure.restartsLog = true
         }
     }
 
-    // MARK: Waiting and closing
+    /// Whether the last reader or view went while somebody wrote: the writer empties the log then, before it leaves.
+    var isEmptiedByWriter: Bool { reading == 0 && views == 0 && !isClosed && writer != nil }
 
-    /// - Throws: 134090 when the place was not given in time, 134070 when the store was closed meanwhile, `CancellationError`
-    ///   when the task that waits was cancelled.
-    func wait(
-        for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, _ tooLate: () -> StoreError
-    ) throws {
-        counter.waited()
-        let start = DispatchTime.now().uptimeNanoseconds
-        defer { tellWait(for: waiter, in: line, since: start) }
-        if !waiter.wait(seconds: options.connectionTimeout) {
-            let isLate = state.withLock { state in
-                guard !waiter.isAdmitted else { return false }
-                state[keyPath: line].removeAll { $0 === waiter }
-                return true
-            }
-            if isLate, Cancellation.current?.isCancelled == true { throw CancellationError() }
-            if isLate { throw tooLate() }
+    /// Who may go on now; places are given.
+    mutating func admitReaders(limit: Int) -> [Waiter] {
+        guard !isHeldBack else { return [] }
+        let count = min(max(limit - reading, 0), readersInLine.count)
+        let admitted = readersInLine.prefix(count).map { $0.admit() }
+        readersInLine.removeFirst(count)
+        reading += count
+        return admitted
+    }
+}
+
+// MARK: - As those see it who read and write any database
+
+extension Pool: SQLSource {
+    func read(_ view: ReadView, _ body: (any SQLReading) throws -> Void) throws {
+        switch view {
+        case .latest: try read { try body($0) }
+        case .pinned(let view): try read(pinned: view, body)
         }
-        if !waiter.isAdmitted { throw SQLiteError.closed(path) }
     }
 
-    private func tellWait(for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, since start: UInt64) {
-        guard let listener = options.listener, listener.isListening else { return }
-        let purpose: ConnectionPurpose =
-            line == \.writersInLine ? .write : line == \.readersInLine ? .read : .pinnedView
-        let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
-        listener.hear(StoreWait(purpose: purpose, seconds: seconds, isAdmitted: waiter.isAdmitted), path: path)
+    @inline(never)
+    private func read(pinned view: any PinnedView, _ body: (any SQLReading) throws -> Void) throws {
+        try lease(of: view).use { try body($0) }
     }
 
-    /// Refuses new work, ends cursors that are paused and views that nobody reads, waits until the work that has begun is done, and
-    /// closes the file.
-    ///
-    /// - Throws: 134090 when work did not end in time. The store stays closed to new work; its file is closed when that
-    ///   work ends.
-    func close() throws {
-        state.withLock { $0.reopens = false }
-        try end()
+    /// The only connection of a store in memory is lent to nobody who might keep it, and without a log readers that stay would keep
+    /// writers out.
+    func hold(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> (any HeldResult)? {
+        switch view {
+        case .pinned(let view): return try HeldStatement(lease(of: view), ownsLease: false, ready)
+        case .latest where !pinsViews: return nil
+        case .latest: return try HeldStatement(leaseReader(), ownsLease: true, ready)
+        }
     }
 
-    func end() throws {
-        let (refused, leases) = state.withLock { state in
-            state.isClosed = true
-            let refused = state.readersInLine + state.writersInLine + state.viewsInLine
-            (state.readersInLine, state.writersInLine, state.viewsInLine) = ([], [], [])
-            return (refused, state.leases.values.compactMap(\.lease))
-        }
-        for waiter in refused { waiter.wake() }
-        for lease in leases { lease.end() }
-        let waiter = Waiter()
-        let isUsedHere = leases.contains { $0.isUsed(by: pthread_self()) }
-        let (dismissed, isDone) = state.withLock { state in
-            let dismissed = state.takeConnectionsIfDone()
-            let isDone =
-                state.isIdle && (!dismissed.isEmpty || !state.isDismissing) || isUsedHere
-                || state.isUsed(by: pthread_self())
-            if !isDone { state.closing.append(waiter) }
-            return (dismissed, isDone)
-        }
-        dismiss(dismissed)
-        if isDone || waiter.wait(seconds: options.connectionTimeout) { return }
-        state.withLock { $0.closing.removeAll { $0 === waiter } }
-        throw SQLiteError.stillUsed(path, options.connectionTimeout)
-    }
+    func writing(_ body: (any SQLSession) throws -> Void) throws { try write { try body($0) } }
 
-    /// Closes connections in their order, the writer last, so that it moves the log into the file.
-    private func dismiss(_ connections: [Connection]) {
-        guard !connections.isEmpty else { return }
-        for connection in connections { connection.close() }
-        let woken = state.withLock { state in
-            state.isDismissing = false
-            return state.takeClosers()
-        }
-        for waiter in woken { waiter.wake() }
+    private func lease(of view: any PinnedView) throws -> Lease {
+        guard let own = view as? SQLiteView, own.lease.pool === self else { throw ReadView.foreign }
+        return own.lease
     }
 }

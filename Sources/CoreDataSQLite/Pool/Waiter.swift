@@ -42,3 +42,33 @@ final class Waiter: Sendable {
         return semaphore.wait(timeout: .now() + .nanoseconds(Int(nanoseconds))) == .success
     }
 }
+
+extension Pool {
+    /// - Throws: 134090 when the place was not given in time, 134070 when the store was closed meanwhile, `CancellationError`
+    ///   when the task that waits was cancelled.
+    func wait(
+        for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, _ tooLate: () -> StoreError
+    ) throws {
+        counter.waited()
+        let start = DispatchTime.now().uptimeNanoseconds
+        defer { tellWait(for: waiter, in: line, since: start) }
+        if !waiter.wait(seconds: options.connectionTimeout) {
+            let isLate = state.withLock { state in
+                guard !waiter.isAdmitted else { return false }
+                state[keyPath: line].removeAll { $0 === waiter }
+                return true
+            }
+            if isLate, Cancellation.current?.isCancelled == true { throw CancellationError() }
+            if isLate { throw tooLate() }
+        }
+        if !waiter.isAdmitted { throw SQLiteError.closed(path) }
+    }
+
+    private func tellWait(for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, since start: UInt64) {
+        guard let listener = options.listener, listener.isListening else { return }
+        let purpose: ConnectionPurpose =
+            line == \.writersInLine ? .write : line == \.readersInLine ? .read : .pinnedView
+        let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+        listener.hear(StoreWait(purpose: purpose, seconds: seconds, isAdmitted: waiter.isAdmitted), path: path)
+    }
+}

@@ -56,7 +56,7 @@ final class MixedRows {
     }
 
     /// The batch read so far, nil when it is empty.
-    func take() -> MemberBatch? {
+    func removeBatch() -> MemberBatch? {
         for index in writers.indices where writers[index].position >= 0 { writers[index].close() }
         defer {
             open = []

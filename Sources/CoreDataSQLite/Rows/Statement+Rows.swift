@@ -60,7 +60,7 @@ extension Statement: SQLResult {
         isDone = try mixed.fill(size) { slot, entity in
             throw unreadable(slot, entity, shape, keyColumn: shape.hasEntityColumn ? 1 : 0)
         }
-        guard let batch = mixed.take() else {
+        guard let batch = mixed.removeBatch() else {
             isDone = true
             return nil
         }

@@ -30,8 +30,8 @@ private struct StoreBackup {
 
     func run() throws {
         try requireFree(target)
-        let (lock, wasLeft) = try takePlace()
-        defer { leavePlace(lock) }
+        let (lock, wasLeft) = try lockDraft()
+        defer { unlockDraft(lock) }
         files.sweep(wasLeft: wasLeft)
         try requireFree(files.folder.support)
         do {
@@ -66,7 +66,7 @@ private struct StoreBackup {
     private var lockFile: String { draft.path + "-lock" }
 
     /// Answers the lock, and whether a process that is gone had it before.
-    private func takePlace() throws -> (lock: Int32, wasLeft: Bool) {
+    private func lockDraft() throws -> (lock: Int32, wasLeft: Bool) {
         while true {
             var handle = open(lockFile, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
             let wasLeft = handle < 0 && errno == EEXIST
@@ -89,7 +89,7 @@ private struct StoreBackup {
         }
     }
 
-    private func leavePlace(_ lock: Int32) {
+    private func unlockDraft(_ lock: Int32) {
         removeDraft()
         unlink(lockFile)
         close(lock)

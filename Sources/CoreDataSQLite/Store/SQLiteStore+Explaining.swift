@@ -9,7 +9,7 @@ extension SQLiteStore {
         var plan = QueryPlan(sql)
         var missing: [IndexCandidate] = []
         try pool.read(view) { session in
-            plan.take(try session.tuples("EXPLAIN QUERY PLAN " + sql, values))
+            plan.add(try session.tuples("EXPLAIN QUERY PLAN " + sql, values))
             if plan.readsAll || plan.sorts { missing = try self.missing(query.bound.indexCandidates, plan, session) }
         }
         return ReadExplanation(
@@ -52,7 +52,7 @@ private struct QueryPlan {
     }
 
     /// - Parameter rows: number, parent, a number that says nothing, and words.
-    mutating func take(_ rows: [[Value]]) {
+    mutating func add(_ rows: [[Value]]) {
         var depths: [Int64: Int] = [:]
         for row in rows {
             guard row.count == 4, case .int(let number) = row[0], case .int(let parent) = row[1],

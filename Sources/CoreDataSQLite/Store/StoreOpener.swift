@@ -48,7 +48,7 @@ struct StoreOpener {
             if content == .history, !records, !options.isReadOnly { return try openClosed() }
             // Of a store that is made here nobody else knows yet, and making it changes the schema again and again.
             connection.modelWatch.expectsNoHistory = content == .store && recordsNothing
-            let metadata = try settle(try inspect(connection, content), connection, pragmas)
+            let metadata = try adoptOrCreate(try inspect(connection, content), connection, pragmas)
             var fitting = try fittingPlan(content == .none ? nil : joins, connection)
             if content != .none, !map.rTrees.isEmpty { fitting = try fitting.plan(rTrees: rTrees) }
             let hasRTrees = !map.rTrees.isEmpty || !rTrees.isEmpty
@@ -173,7 +173,8 @@ struct StoreOpener {
     }
 
     /// A store that the model fits, or a new one.
-    private func settle(_ found: StoreInspection, _ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata
+    private func adoptOrCreate(_ found: StoreInspection, _ connection: Connection, _ pragmas: Pragmas) throws
+        -> StoreMetadata
     {
         guard let metadata = found.metadata else {
             if options.isReadOnly { throw notAStore("holds no tables") }

@@ -64,7 +64,7 @@ package struct StoreSuccession {
                 try foreign.setAside(over: own.filter { $0.hasPrefix("Z") })
                 try Cleanup.dropTables(connection)
                 try clear(own, connection)
-                try take(made, into: connection)
+                try copyAll(from: made, to: connection)
                 try foreign.sortOut()
                 omitted = try foreign.putBack()
                 return true
@@ -116,7 +116,7 @@ package struct StoreSuccession {
         }
     }
 
-    private func take(_ made: Connection, into connection: Connection) throws {
+    private func copyAll(from made: Connection, to connection: Connection) throws {
         let parts = try parts(made)
         for part in parts where part.isTable {
             try connection.run(part.sql)

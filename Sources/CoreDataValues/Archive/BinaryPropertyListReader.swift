@@ -73,7 +73,7 @@ struct BinaryPropertyListReader {
     }
 
     /// The bytes of one object, taken from those that are left.
-    private mutating func take(_ start: Int, _ length: Int) throws(ArchiveError) -> ArraySlice<UInt8> {
+    private mutating func slice(_ start: Int, _ length: Int) throws(ArchiveError) -> ArraySlice<UInt8> {
         guard length >= 0, start <= bytes.count, length <= bytes.count - start else { throw damaged }
         rest -= length
         guard rest >= 0 else { throw ArchiveError("It is damaged: its objects overlap.") }
@@ -95,8 +95,8 @@ struct BinaryPropertyListReader {
         }
         let (length, body) = try length(start, low)
         switch marker >> 4 {
-        case 4: return .data(Data(try take(body, length)))
-        case 5: return .text(String(decoding: try take(body, length), as: UTF8.self))
+        case 4: return .data(Data(try slice(body, length)))
+        case 5: return .text(String(decoding: try slice(body, length), as: UTF8.self))
         case 6: return .text(try wide(body, length))
         case 10: return .array(first: try references(body, length), count: length)
         case 13: return .dictionary(first: try references(body, 2 * length), count: length)
@@ -114,7 +114,7 @@ struct BinaryPropertyListReader {
 
     private mutating func integer(_ start: Int, _ size: Int) throws(ArchiveError) -> PropertyList.Node {
         guard size <= 16 else { throw damaged }
-        let digits = try take(start, size)
+        let digits = try slice(start, size)
         guard digits.dropLast(8).allSatisfy({ $0 == 0 }) else { throw damaged }
         let bits = digits.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         // Eight bytes are signed, sixteen hold what is beyond.
@@ -124,7 +124,7 @@ struct BinaryPropertyListReader {
 
     private mutating func real(_ start: Int, _ size: Int) throws(ArchiveError) -> Double {
         guard size == 4 || size == 8 else { throw damaged }
-        let bits = try take(start, size).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let bits = try slice(start, size).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return size == 4 ? Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))) : Double(bitPattern: bits)
     }
 
@@ -139,7 +139,7 @@ struct BinaryPropertyListReader {
     }
 
     private mutating func wide(_ start: Int, _ length: Int) throws(ArchiveError) -> String {
-        let units = Array(try take(start, 2 * length))
+        let units = Array(try slice(start, 2 * length))
         let codes = stride(from: 0, to: units.count, by: 2).map { place -> UInt16 in
             UInt16(units[place]) << 8 | UInt16(units[place + 1])
         }
@@ -148,7 +148,7 @@ struct BinaryPropertyListReader {
 
     /// Lists the parts of a container; answers where they begin.
     private mutating func references(_ start: Int, _ length: Int) throws(ArchiveError) -> Int {
-        _ = try take(start, length * referenceSize)
+        _ = try slice(start, length * referenceSize)
         let first = parts.count
         for place in 0..<length {
             let part = try number(start + place * referenceSize, referenceSize)

@@ -48,8 +48,8 @@ private struct Inflater {
     mutating func run() throws(ArchiveError) -> [UInt8] {
         var isLast = false
         while !isLast {
-            isLast = try take(1) == 1
-            switch try take(2) {
+            isLast = try readBits(1) == 1
+            switch try readBits(2) {
             case 0: try copyStored()
             case 1: try decode(Self.fixedLengths, Self.fixedDistances)
             case 2:
@@ -61,7 +61,7 @@ private struct Inflater {
         return output
     }
 
-    private mutating func take(_ count: UInt32) throws(ArchiveError) -> Int {
+    private mutating func readBits(_ count: UInt32) throws(ArchiveError) -> Int {
         while bitCount < count {
             guard place < input.count else { throw Self.damaged }
             bits |= UInt32(input[place]) << bitCount
@@ -125,7 +125,7 @@ private struct Inflater {
     private mutating func symbol(_ codes: Codes) throws(ArchiveError) -> Int {
         var (code, first, index) = (0, 0, 0)
         for length in 1...15 {
-            code |= try take(1)
+            code |= try readBits(1)
             let count = codes.counts[length]
             if code - count < first {
                 let place = index + code - first
@@ -140,11 +140,11 @@ private struct Inflater {
     }
 
     private mutating func tables() throws(ArchiveError) -> (Codes, Codes) {
-        let lengthCount = try take(5) + 257
-        let distanceCount = try take(5) + 1
-        let codeCount = try take(4) + 4
+        let lengthCount = try readBits(5) + 257
+        let distanceCount = try readBits(5) + 1
+        let codeCount = try readBits(4) + 4
         var codeLengths = [Int](repeating: 0, count: 19)
-        for index in 0..<codeCount { codeLengths[Self.order[index]] = try take(3) }
+        for index in 0..<codeCount { codeLengths[Self.order[index]] = try readBits(3) }
         let codes = Codes(codeLengths)
         var lengths: [Int] = []
         while lengths.count < lengthCount + distanceCount {
@@ -152,9 +152,9 @@ private struct Inflater {
             switch symbol {
             case 16:
                 guard let last = lengths.last else { throw Self.damaged }
-                lengths += [Int](repeating: last, count: try take(2) + 3)
-            case 17: lengths += [Int](repeating: 0, count: try take(3) + 3)
-            case 18: lengths += [Int](repeating: 0, count: try take(7) + 11)
+                lengths += [Int](repeating: last, count: try readBits(2) + 3)
+            case 17: lengths += [Int](repeating: 0, count: try readBits(3) + 3)
+            case 18: lengths += [Int](repeating: 0, count: try readBits(7) + 11)
             default: lengths.append(symbol)
             }
         }
@@ -172,10 +172,10 @@ private struct Inflater {
             }
             if symbol == 256 { return }
             guard symbol - 257 < Self.lengthBases.count else { throw Self.damaged }
-            let length = Self.lengthBases[symbol - 257] + (try take(Self.lengthBits[symbol - 257]))
+            let length = Self.lengthBases[symbol - 257] + (try readBits(Self.lengthBits[symbol - 257]))
             let far = try self.symbol(distances)
             guard far < Self.distanceBases.count else { throw Self.damaged }
-            let distance = Self.distanceBases[far] + (try take(far < 4 ? 0 : UInt32(far / 2 - 1)))
+            let distance = Self.distanceBases[far] + (try readBits(far < 4 ? 0 : UInt32(far / 2 - 1)))
             guard distance <= output.count else { throw Self.damaged }
             try room(for: length)
             for _ in 0..<length { output.append(output[output.count - distance]) }

@@ -32,14 +32,14 @@ struct XMLPropertyListReader {
                 guard try scanner.next() == nil else { throw scanner.damaged("something follows its end") }
                 break
             }
-            try take(current)
+            try consume(current)
             tag = try scanner.next()
         }
         guard let top, open.isEmpty else { throw ArchiveError("It is cut short.") }
         return top
     }
 
-    private mutating func take(_ tag: XMLPropertyListScanner.Tag) throws(ArchiveError) {
+    private mutating func consume(_ tag: XMLPropertyListScanner.Tag) throws(ArchiveError) {
         guard top == nil else { throw scanner.damaged("it holds more than one value") }
         switch (tag.name, tag.kind) {
         case ("dict", .start), ("array", .start):

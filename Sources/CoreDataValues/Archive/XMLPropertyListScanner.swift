@@ -14,7 +14,7 @@ struct XMLPropertyListScanner {
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        _ = take("\u{feff}")
+        _ = consume("\u{feff}")
     }
 
     func damaged(_ what: String) -> ArchiveError { ArchiveError("It is damaged: \(what) at byte \(place).") }
@@ -24,11 +24,11 @@ struct XMLPropertyListScanner {
         while true {
             while place < bytes.count, Self.isSpace(bytes[place]) { place += 1 }
             guard place < bytes.count else { return nil }
-            if take("<?") {
+            if consume("<?") {
                 try skip(past: "?>")
-            } else if take("<!--") {
+            } else if consume("<!--") {
                 try skip(past: "-->")
-            } else if take("<!DOCTYPE") {
+            } else if consume("<!DOCTYPE") {
                 try skipDocumentType()
             } else {
                 return try tag()
@@ -37,18 +37,18 @@ struct XMLPropertyListScanner {
     }
 
     private mutating func tag() throws(ArchiveError) -> Tag {
-        guard take("<") else {
+        guard consume("<") else {
             throw place == 0 ? ArchiveError("It is no property list.") : damaged("text stands between elements")
         }
-        let isEnd = take("/")
+        let isEnd = consume("/")
         let start = place
         while place < bytes.count, (0x61...0x7a).contains(bytes[place]) { place += 1 }
         let name = String(decoding: bytes[start..<place], as: UTF8.self)
         guard !name.isEmpty else { throw damaged("a name is missing") }
         // Attributes mean nothing.
         while place < bytes.count {
-            if take(">") { return Tag(name: name, kind: isEnd ? .end : .start) }
-            if !isEnd, take("/>") { return Tag(name: name, kind: .empty) }
+            if consume(">") { return Tag(name: name, kind: isEnd ? .end : .start) }
+            if !isEnd, consume("/>") { return Tag(name: name, kind: .empty) }
             try skipQuoted()
         }
         throw damaged("a tag does not end")
@@ -67,7 +67,7 @@ struct XMLPropertyListScanner {
 
     private mutating func skipDocumentType() throws(ArchiveError) {
         while place < bytes.count {
-            if take(">") { return }
+            if consume(">") { return }
             guard bytes[place] != UInt8(ascii: "[") else {
                 throw ArchiveError(
                     "It declares a document type of its own, which may hold entities. Remove the declaration.")
@@ -81,9 +81,9 @@ struct XMLPropertyListScanner {
     mutating func content(of name: String) throws(ArchiveError) -> String {
         var text: [UInt8] = []
         while place < bytes.count {
-            if take("<!--") {
+            if consume("<!--") {
                 try skip(past: "-->")
-            } else if take("<![CDATA[") {
+            } else if consume("<![CDATA[") {
                 let start = place
                 try skip(past: "]]>")
                 text += bytes[start..<place - 3]
@@ -108,10 +108,10 @@ struct XMLPropertyListScanner {
     ]
 
     private mutating func entity() throws(ArchiveError) -> [UInt8] {
-        for (name, byte) in Self.entities where take(name) {
+        for (name, byte) in Self.entities where consume(name) {
             return Array(byte.utf8)
         }
-        guard take("&#"), let end = bytes[place...].prefix(9).firstIndex(of: UInt8(ascii: ";")) else {
+        guard consume("&#"), let end = bytes[place...].prefix(9).firstIndex(of: UInt8(ascii: ";")) else {
             throw damaged("an entity is unknown")
         }
         let digits = String(decoding: bytes[place..<end], as: UTF8.self)
@@ -123,7 +123,7 @@ struct XMLPropertyListScanner {
 
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 }
 
-    private mutating func take(_ text: StaticString) -> Bool {
+    private mutating func consume(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard count <= bytes.count - place else { return false }
         for index in 0..<count where bytes[place + index] != text.utf8Start[index] { return false }
@@ -133,7 +133,7 @@ struct XMLPropertyListScanner {
 
     private mutating func skip(past end: StaticString) throws(ArchiveError) {
         while place < bytes.count {
-            if take(end) { return }
+            if consume(end) { return }
             place += 1
         }
         throw damaged("a comment or declaration does not end")

@@ -19,7 +19,7 @@ struct GroupAccumulator {
     }
 
     /// - Parameter operand: what the aggregate is made of in one row; nil for a count of rows.
-    mutating func take(_ operand: Operand?) {
+    mutating func accumulate(_ operand: Operand?) {
         guard let operand else {
             count += 1
             return

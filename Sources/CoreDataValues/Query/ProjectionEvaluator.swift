@@ -59,7 +59,7 @@ package struct ProjectionEvaluator {
         return frame
     }
 
-    package mutating func take(_ source: any EvaluationSource) {
+    package mutating func accumulate(_ source: any EvaluationSource) {
         var frame = frame(.source(source))
         guard projection.isGrouped else { return read(&frame) }
         let keys = self.keys.map { $0.type.shown($0.read(&frame)) }
@@ -70,11 +70,11 @@ package struct ProjectionEvaluator {
             groups.append(Group(keys: keys, aggregates: aggregates.map(\.empty)))
         }
         for (number, aggregate) in aggregates.enumerated() {
-            groups[place].aggregates[number].take(aggregate.read.map { $0(&frame) })
+            groups[place].aggregates[number].accumulate(aggregate.read.map { $0(&frame) })
         }
     }
 
-    /// Ends the rows. Nothing can be taken afterwards, and `next` hands out what they came to.
+    /// Ends the rows. Nothing can be accumulated afterwards, and `next` hands out what they came to.
     package mutating func end() {
         endGroups()
         var wanted = projection.isDistinct ? distinct(results) : results

@@ -40,7 +40,7 @@ final class ChunkSlabs: Sendable {
     }
     private static let headSize = 64
 
-    func take() -> (block: UnsafeMutableRawPointer, slab: UnsafeMutablePointer<Slab>) {
+    func allocate() -> (block: UnsafeMutableRawPointer, slab: UnsafeMutablePointer<Slab>) {
         open.withLock { first in
             let slab = UnsafeMutablePointer<Slab>(bitPattern: first) ?? add(&first)
             slab.pointee.used += 1
@@ -57,7 +57,7 @@ final class ChunkSlabs: Sendable {
         }
     }
 
-    func giveBack(_ block: UnsafeMutableRawPointer, _ slab: UnsafeMutablePointer<Slab>) {
+    func release(_ block: UnsafeMutableRawPointer, _ slab: UnsafeMutablePointer<Slab>) {
         open.withLock { first in
             block.storeBytes(of: slab.pointee.free, as: UnsafeMutableRawPointer?.self)
             slab.pointee.free = block

@@ -54,7 +54,7 @@ package final class RowChunk: @unchecked Sendable {
         let block: UnsafeMutableRawPointer
         slabs = ChunkSlabs.fitting(fillSize + rowSize + room)
         if let slabs {
-            (block, slab) = slabs.take()
+            (block, slab) = slabs.allocate()
             isInside = true
             room = slabs.blockSize - fillSize - rowSize
         } else {
@@ -70,7 +70,7 @@ package final class RowChunk: @unchecked Sendable {
     deinit {
         if arena != innerArena { free(arena) }
         fill.deinitialize(count: 1)
-        if let slabs, let slab { slabs.giveBack(fill, slab) } else { free(fill) }
+        if let slabs, let slab { slabs.release(fill, slab) } else { free(fill) }
     }
 
     /// Memory from `malloc` itself: Swift's own allocation takes the aligned way, which costs twice as much.

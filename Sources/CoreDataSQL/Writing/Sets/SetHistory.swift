@@ -53,7 +53,7 @@ package final class SetHistory {
         if count == 0 { return }
         let number = try transaction ?? writer.addTransaction(note, session)
         transaction = number
-        let first = try writer.take(count, of: .change, session)
+        let first = try writer.allocate(count, of: .change, session)
         let values: [Value] = [
             .int(first), .int(number), .int(kind.rawValue), .int(Int64(entity.number)),
             mask.map { .data(Data($0)) } ?? .null,

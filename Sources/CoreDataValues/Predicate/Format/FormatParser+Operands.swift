@@ -11,7 +11,7 @@ extension FormatParser {
                 throw PredicateError("The key path has more than \(longestChain) steps.", position: position)
             }
             let target = try expression(node)
-            if take(".") {
+            if consume(".") {
                 if case .variable(let name) = token {
                     advance()
                     node = .expression(.function("valueForKeyPath:", [target, .variable(name)]))
@@ -58,7 +58,7 @@ extension FormatParser {
     }
 
     private mutating func index() throws(PredicateError) -> Expression {
-        for word in ["FIRST", "LAST", "SIZE"] where take(word: word) { return .function(word, []) }
+        for word in ["FIRST", "LAST", "SIZE"] where consume(word: word) { return .function(word, []) }
         let node = try nested { parser throws(PredicateError) in try parser.operation(0) }
         return try expression(node)
     }
@@ -109,10 +109,10 @@ extension FormatParser {
     /// `(condition)`, `(value)` or a list in round brackets.
     private mutating func parenthesis() throws(PredicateError) -> Node {
         advance()
-        if take(")") { return .expression(.list([])) }
+        if consume(")") { return .expression(.list([])) }
         let inner = try nested { parser throws(PredicateError) in try parser.disjunction() }
-        if take(")") { return inner }
-        guard take(",") else { throw unexpected("“)”") }
+        if consume(")") { return inner }
+        guard consume(",") else { throw unexpected("“)”") }
         let first = try expression(inner)
         return .expression(.list([first] + (try items(until: ")"))))
     }
@@ -120,11 +120,11 @@ extension FormatParser {
     /// Values between commas, up to the closing bracket.
     private mutating func items(until closing: String) throws(PredicateError) -> [Expression] {
         var result: [Expression] = []
-        if take(closing) { return result }
+        if consume(closing) { return result }
         repeat {
             let node = try nested { parser throws(PredicateError) in try parser.operation(0) }
             result.append(try expression(node))
-        } while take(",")
+        } while consume(",")
         try expect(closing)
         return result
     }

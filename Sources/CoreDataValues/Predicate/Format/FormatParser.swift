@@ -91,20 +91,20 @@ package struct FormatParser {
 
     mutating func advance() { index += 1 }
 
-    mutating func take(_ symbol: String) -> Bool {
+    mutating func consume(_ symbol: String) -> Bool {
         guard token == .symbol(symbol) else { return false }
         advance()
         return true
     }
 
-    mutating func take(word: String) -> Bool {
+    mutating func consume(word: String) -> Bool {
         guard case .word(let written) = token, written.asciiUppercased == word else { return false }
         advance()
         return true
     }
 
     mutating func expect(_ symbol: String) throws(PredicateError) {
-        guard take(symbol) else { throw unexpected("“\(symbol)”") }
+        guard consume(symbol) else { throw unexpected("“\(symbol)”") }
     }
 
     mutating func argument(_ letter: Character, _ place: Int?) throws(PredicateError) -> FormatArgument {
@@ -184,7 +184,7 @@ package struct FormatParser {
     }
 
     private mutating func negation() throws(PredicateError) -> Node {
-        guard take(word: "NOT") || take("!") else { return try comparison() }
+        guard consume(word: "NOT") || consume("!") else { return try comparison() }
         return try nested { parser throws(PredicateError) in
             let node = try parser.negation()
             return .predicate(.not(try parser.predicate(node)))
@@ -192,15 +192,15 @@ package struct FormatParser {
     }
 
     private mutating func comparison() throws(PredicateError) -> Node {
-        if take(word: "TRUEPREDICATE") { return .predicate(.constant(true)) }
-        if take(word: "FALSEPREDICATE") { return .predicate(.constant(false)) }
+        if consume(word: "TRUEPREDICATE") { return .predicate(.constant(true)) }
+        if consume(word: "FALSEPREDICATE") { return .predicate(.constant(false)) }
         var modifier = Comparison.Modifier.direct
         var isNone = false
-        if take(word: "ANY") || take(word: "SOME") {
+        if consume(word: "ANY") || consume(word: "SOME") {
             modifier = .any
-        } else if take(word: "ALL") {
+        } else if consume(word: "ALL") {
             modifier = .all
-        } else if take(word: "NONE") {
+        } else if consume(word: "NONE") {
             modifier = .any
             isNone = true
         }
@@ -218,7 +218,7 @@ package struct FormatParser {
     }
 
     private mutating func comparisonOptions() throws(PredicateError) -> Comparison.Options {
-        guard take("[") else { return [] }
+        guard consume("[") else { return [] }
         guard case .word(let letters) = token else { throw unexpected("the options c, d, n or l") }
         var options: Comparison.Options = []
         for letter in letters.lowercased() {
@@ -286,7 +286,7 @@ package struct FormatParser {
 
     private mutating func unary() throws(PredicateError) -> Node {
         guard token == .symbol("-") || token == .symbol("~") else { return try postfix() }
-        let isMinus = take("-")
+        let isMinus = consume("-")
         if !isMinus { advance() }
         if isMinus, isLeastWithoutSign {
             advance()

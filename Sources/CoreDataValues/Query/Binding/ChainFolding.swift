@@ -80,13 +80,13 @@ enum ChainFolding {
         var kept: [BoundCondition?] = []
         kept.reserveCapacity(parts.count)
         for part in parts {
-            kept.append(take(part, kind, at: kept.count, into: &groups) ? nil : part)
+            kept.append(fold(part, kind, at: kept.count, into: &groups) ? nil : part)
         }
         for (place, group) in groups.all { kept[group.position] = condition(place, group, kind) }
         return kept.compactMap { $0 }
     }
 
-    private static func take(_ part: BoundCondition, _ kind: Kind, at position: Int, into groups: inout Groups) -> Bool
+    private static func fold(_ part: BoundCondition, _ kind: Kind, at position: Int, into groups: inout Groups) -> Bool
     {
         switch (kind, part) {
         case (.any, .among(let operand, let values, let options)),
@@ -96,18 +96,18 @@ enum ChainFolding {
             return true
         case (.any, .between(let operand, let low, let high, let options)),
             (.all, .not(.between(let operand, let low, let high, let options))):
-            return take(operand, from: low, to: high, options, isUnion: true, at: position, into: &groups)
+            return fold(operand, from: low, to: high, options, isUnion: true, at: position, into: &groups)
         case (.all, .between(let operand, let low, let high, let options)):
-            return take(operand, from: low, to: high, options, isUnion: false, at: position, into: &groups)
+            return fold(operand, from: low, to: high, options, isUnion: false, at: position, into: &groups)
         case (_, .compare(let comparison)):
             guard case .value(.constant(let value)) = comparison.right else { return false }
-            return take(comparison, value, kind, at: position, into: &groups)
+            return fold(comparison, value, kind, at: position, into: &groups)
         case (.any, _), (.all, _): return false
         }
     }
 
     /// A range, or the equality of a Float, which is one.
-    private static func take(
+    private static func fold(
         _ operand: BoundOperand, from low: BoundOperand, to high: BoundOperand, _ options: Comparison.Options,
         isUnion: Bool,
         at position: Int, into groups: inout Groups
@@ -133,7 +133,7 @@ enum ChainFolding {
         return true
     }
 
-    private static func take(
+    private static func fold(
         _ comparison: BoundComparison, _ value: Value, _ kind: Kind, at position: Int, into groups: inout Groups
     ) -> Bool {
         let use: Place.Use

@@ -27,7 +27,7 @@ struct ConstraintIndex: Sendable {
     /// Makes room, as `MemoryTree.reserve`.
     mutating func reserve(_ count: Int) { taken.reserveCapacity(taken.count + count) }
 
-    mutating func take(_ claims: [Claim], for number: Int64) {
+    mutating func claim(_ claims: [Claim], for number: Int64) {
         for claim in claims { taken[claim] = number }
     }
 

@@ -169,7 +169,7 @@ struct MemoryChanges {
         tables.remove(removed.map(\.key), schema: schema)
         for row in written {
             tables.put(row, schema: schema)
-            tables.constraints.take(ConstraintIndex.claims(of: row, schema: schema), for: row.key.number)
+            tables.constraints.claim(ConstraintIndex.claims(of: row, schema: schema), for: row.key.number)
         }
         for change in batch.links where !change.added.isEmpty {
             tables.link(
@@ -178,7 +178,7 @@ struct MemoryChanges {
         }
         for change in batch.adoptions { tables.adopt(change) }
         for change in batch.orders { tables.order(change, schema: schema) }
-        for root in Set(written.map { schema[$0.key.entity].root }) { tables.trees[root]?.settle() }
+        for root in Set(written.map { schema[$0.key.entity].root }) { tables.trees[root]?.sortNumbers() }
         return derived?.derive(concerned: former, changes: self, in: &tables) ?? []
     }
 }

@@ -33,7 +33,7 @@ struct MemoryFetch {
             try interruption.look()
             let source = source(row)
             guard condition.matches(source) else { continue }
-            evaluator.take(source)
+            evaluator.accumulate(source)
             if evaluator.isComplete { break }
         }
         evaluator.end()

@@ -25,9 +25,9 @@ struct MemoryInsertion {
         var chunks = rows.giveAway()
         if work.change.uniqueness == .fail { reserve(chunks, &state) }
         do {
-            while let rows = chunks.popLast() { try take(rows, &state) }
+            while let rows = chunks.popLast() { try insert(rows, &state) }
         } catch {
-            takeBack(&state)
+            rollBack(&state)
             throw error
         }
         outcome.touched.changed += changed.sorted { ($0.entity, $0.number) < ($1.entity, $1.number) }
@@ -42,7 +42,7 @@ struct MemoryInsertion {
         }
     }
 
-    private mutating func take(_ rows: NewRows, _ state: inout MemoryStore.State) throws {
+    private mutating func insert(_ rows: NewRows, _ state: inout MemoryStore.State) throws {
         let plan = try plan(rows, state)
         for group in plan.batch.updates { note(group, state.tables) }
         var touched = plan.outcome.touched.changed
@@ -93,7 +93,7 @@ struct MemoryInsertion {
     }
 
     /// Numbers that were handed out are not given again.
-    private func takeBack(_ state: inout MemoryStore.State) {
+    private func rollBack(_ state: inout MemoryStore.State) {
         let new = state.tables.trees.flatMap { root, tree in tree.rows(from: first[root] ?? 1) }
         let now = former.keys.compactMap { state.tables.row($0.number, in: schema[$0.entity].root) }
         let changes = MemoryChanges(batch: ChangeBatch(), written: Array(former.values), replaced: now, removed: new)

@@ -61,7 +61,7 @@ struct MemoryTree: Sendable {
     }
 
     /// Puts appended numbers into order; once a commit.
-    mutating func settle() {
+    mutating func sortNumbers() {
         if !isAscending { numbers.sort() }
         isAscending = true
     }

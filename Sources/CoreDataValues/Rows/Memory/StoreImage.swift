@@ -78,12 +78,12 @@ extension MemoryStore {
             guard claims.allSatisfy({ tables.constraints.taken[$0] == nil }) else {
                 throw damaged("repeats a unique value in row \(row.key.number)", row)
             }
-            tables.constraints.take(claims, for: row.key.number)
+            tables.constraints.claim(claims, for: row.key.number)
         }
         for (root, next) in image.next {
             tables.trees[root, default: MemoryTree()].next = max(tables.trees[root]?.next ?? 1, next)
         }
-        for root in tables.trees.keys { tables.trees[root]?.settle() }
+        for root in tables.trees.keys { tables.trees[root]?.sortNumbers() }
         for pair in image.links {
             guard let inverse = schema[pair.relationship].inverse else { continue }
             tables.links[pair.relationship, default: [:]][pair.owner, default: []].insert(pair.member)

@@ -38,7 +38,7 @@ package enum ValueReading {
             let related = RelatedReader(store, view)
             try store.fetch(rows, view) { batch in
                 for row in batch.memoryRows {
-                    evaluator.take(RowSource(row: row, tables: related, schema: schema))
+                    evaluator.accumulate(RowSource(row: row, tables: related, schema: schema))
                     try related.throwFailure()
                     if evaluator.isComplete { return .stop }
                 }

@@ -74,7 +74,7 @@ package struct SchemaPairs: Sendable {
     static func pair(_ earlier: [Named], _ later: [Named]) -> [Int?] {
         var result = [Int?](repeating: nil, count: later.count)
         var taken = Set<Int>()
-        func take(_ name: (Named) -> String?, _ formerName: (Named) -> String) {
+        func match(_ name: (Named) -> String?, _ formerName: (Named) -> String) {
             guard later.indices.contains(where: { result[$0] == nil && name(later[$0]) != nil }) else { return }
             let open = earlier.indices.filter { !taken.contains($0) }
             let places = Dictionary(open.map { (formerName(earlier[$0]), $0) }, uniquingKeysWith: { first, _ in first })
@@ -85,10 +85,10 @@ package struct SchemaPairs: Sendable {
                 result[place] = found
             }
         }
-        take(\.identifier) { $0.identifier ?? $0.name }
-        take(\.identifier, \.name)
-        take({ $0.identifier ?? $0.name }, { $0.identifier ?? $0.name })
-        take(\.name, \.name)
+        match(\.identifier) { $0.identifier ?? $0.name }
+        match(\.identifier, \.name)
+        match({ $0.identifier ?? $0.name }, { $0.identifier ?? $0.name })
+        match(\.name, \.name)
         return result
     }
 }
