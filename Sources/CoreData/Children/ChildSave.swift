@@ -225,9 +225,9 @@ struct ChildSave {
         let wasThere = twin._state.has(.persistent)
         for slot in object.slots where ChildSave.isAttribute(object, slot) {
             if object._state.overlay?.isPresent(slot) == true || object._state.info.hasTransientDefault(slot) {
-                if !wasThere || twin.value(at: slot) != object.value(at: slot) { twin.copyLive(slot, from: object) }
+                if !wasThere || twin.value(at: slot) != object.value(at: slot) { twin.copyValue(slot, from: object) }
             } else if twin._state.overlay?.isPresent(slot) == true || twin._state.pointee.row?.isPresent(slot) == true {
-                twin.restore(.null, at: slot)
+                twin.write(.null, at: slot)
             }
         }
     }
@@ -235,7 +235,7 @@ struct ChildSave {
     private func pushValues(of object: NSManagedObject) {
         guard let twin = twins[ObjectIdentifier(object)] else { return }
         for slot in object.slots where ChildSave.isAttribute(object, slot) && isChanged(object, slot) {
-            twin.copyLive(slot, from: object)
+            twin.copyValue(slot, from: object)
         }
     }
 
@@ -338,8 +338,47 @@ extension NSManagedObjectContext {
         requiredIdentityMap.register(object)
         hasEarlyKeys = true
     }
+
+    /// Reads rows of this context's faults with one statement for each table, and returns the objects.
+    final func readRows(of keys: [ObjectKey]) throws -> ContiguousArray<NSManagedObject> {
+        struct Table: Hashable {
+            var store: UInt16
+            var root: EntityIndex
+        }
+        var read: ContiguousArray<NSManagedObject> = []
+        guard !keys.isEmpty else { return read }
+        let tables = Dictionary(grouping: keys) { Table(store: $0.store, root: runtime.schema[$0.entity].root) }
+        for (table, keys) in tables {
+            do {
+                try requiredReader(of: table.store)?.rows(for: keys.map(\.number), in: table.root, .latest) { batch in
+                    faulting.materialize(batch, store: table.store, asFaults: true, into: &read)
+                    return .more
+                }
+            } catch { throw CocoaError.reading(error) }
+        }
+        return read
+    }
 }
 
 extension NSManagedObject {
+    /// Copies values of a deleted object that only the parent's object has, before that is deleted too: for an undo.
+    final func keepParentValues() {
+        let state = _state
+        guard state.info.hasTransientSlots, !state.has(.inaccessible) else { return }
+        for (slot, property) in state.info.entity.slots.enumerated()
+        where property.isTransient && property.kind == .transformable && state.overlay?.isPresent(slot) != true {
+            if let live = heldLive(at: slot) { state.makeOverlay().set(slot, live as AnyObject) }
+        }
+    }
+
+    /// Sets the value that the object of the same key in another context has.
+    final func copyValue(_ slot: Int, from other: NSManagedObject) {
+        let value = other.formerValue(slot)
+        guard case .reference(let object) = value, let live = object as? LiveValue else {
+            return write(value, at: slot)
+        }
+        write(.reference(live.copied), at: slot)
+    }
+
     final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
 }

@@ -14,7 +14,7 @@ protocol ContextLink: AnyObject {
     var givesUnsavedRows: Bool { get }
 
     /// Runs a block that may read from here, with everything held that this needs.
-    func holding<T>(_ context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T
+    func holdingAncestors<T>(of context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T
 
     // MARK: Reading
 

@@ -10,7 +10,7 @@ final class CoordinatorLink: ContextLink, Sendable {
     var parent: NSManagedObjectContext? { nil }
     var givesUnsavedRows: Bool { false }
 
-    func holding<T>(_ context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T { try body() }
+    func holdingAncestors<T>(of context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T { try body() }
 
     // MARK: Reading
 
@@ -23,7 +23,7 @@ final class CoordinatorLink: ContextLink, Sendable {
     }
 
     func reader(of store: UInt16, _ context: NSManagedObjectContext) -> (any StoreReader)? {
-        context.requiredCoordinator.rows(of: store).map(context.shown)
+        context.requiredCoordinator.reader(of: store).map(context.shown)
     }
 
     func readUnsaved(_ key: ObjectKey, _ context: NSManagedObjectContext) throws -> NSManagedObject? {

@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
     private func stored(
         _ relationship: RelationshipIndex, _ owners: [AskedOwner], in store: UInt16, areAll: Bool
     ) throws -> [MemberBatch] {
-        guard let rows = rows(of: store) else { return [] }
+        guard let rows = reader(of: store) else { return [] }
         let numbers = owners.map(\.key.number).sorted()
         var names: [Int64: Int64] = [:]
         for owner in owners where owner.key.number != owner.name { names[owner.key.number] = owner.name }

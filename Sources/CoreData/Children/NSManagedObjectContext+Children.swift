@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         }
         var batches = packer.finish()
         for (store, numbers) in others {
-            try storedRows(of: store)?.rows(for: numbers, in: root, .latest) { batch in
+            try requiredReader(of: store)?.rows(for: numbers, in: root, .latest) { batch in
                 batches.append(batch)
                 return .more
             }
@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
             try faulting.throwReadError()
             return try pack(members)
         }
-        guard let rows = try storedRows(of: owner.store) else { return [] }
+        guard let rows = try requiredReader(of: owner.store) else { return [] }
         var batches: [RowBatch] = []
         try rows.members(of: relationship, owner: owner.row, .latest) { batch in
             batches += try asHeld(batch, store: owner.store)
@@ -117,26 +117,6 @@ extension NSManagedObjectContext {
         var packer = ChildRows(room: objects.count)
         for object in objects { try packer.add(object, in: self) }
         return packer.finish()
-    }
-
-    /// Reads rows of this context's faults with one statement for each table, and returns the objects.
-    final func readRows(of keys: [ObjectKey]) throws -> ContiguousArray<NSManagedObject> {
-        struct Table: Hashable {
-            var store: UInt16
-            var root: EntityIndex
-        }
-        var read: ContiguousArray<NSManagedObject> = []
-        guard !keys.isEmpty else { return read }
-        let tables = Dictionary(grouping: keys) { Table(store: $0.store, root: runtime.schema[$0.entity].root) }
-        for (table, keys) in tables {
-            do {
-                try storedRows(of: table.store)?.rows(for: keys.map(\.number), in: table.root, .latest) { batch in
-                    faulting.materialize(batch, store: table.store, asFaults: true, into: &read)
-                    return .more
-                }
-            } catch { throw CocoaError.reading(error) }
-        }
-        return read
     }
 }
 

@@ -4,15 +4,15 @@ import CoreDataValues
 import Foundation
 
 /// Reads a fetch over one store in batches as a parent has them: rows from below as they are, registered or changed
-/// objects packed. Unsaved changes count as they are when the stream begins.
+/// objects packed. Unsaved changes count as they are when the cursor begins.
 ///
 /// Used while the caller holds the parent and all its ancestors.
-final class ParentStream {
+final class ParentCursor {
     private let parent: NSManagedObjectContext
     private let store: UInt16
     /// The store's rows, if no unsaved change can affect the result.
     private var rows: (any ReadCursor<RowBatch>)?
-    private var objects: FetchStream?
+    private var objects: FetchCursor?
     private var ready: ArraySlice<RowBatch> = []
 
     init(_ parent: NSManagedObjectContext, _ plan: FetchPlan, from number: UInt16) throws {
@@ -22,7 +22,7 @@ final class ParentStream {
         if try parent.overlay(for: order, over: [store]) == nil {
             rows = try store.rows.open(plan, .latest)
         } else {
-            objects = try FetchStream(parent, order, from: [store])
+            objects = try FetchCursor(parent, order, from: [store])
         }
     }
 

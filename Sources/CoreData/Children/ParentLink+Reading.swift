@@ -18,7 +18,7 @@ extension ParentLink {
     }
 
     func reader(of store: UInt16, _ context: NSManagedObjectContext) -> (any StoreReader)? {
-        ParentRows(child: context, self, number: store, below: context.requiredCoordinator.rows(of: store))
+        ParentRows(child: context, self, number: store, below: context.requiredCoordinator.reader(of: store))
     }
 
     /// From the parent, or from the store if it was saved since.

@@ -34,19 +34,19 @@ final class ParentLink: ContextLink {
 
     /// Runs a block that holds a child's parent and all ancestors, after accepting the permanent keys that saves have assigned.
     ///
-    /// A caller waits here before its operation begins, so that another holder of the parent may use the child meanwhile (see `Turns`).
+    /// A caller waits here before its operation begins, so that another holder of the parent may use the child meanwhile (see `TurnWaits`).
     func withParent<T>(
         of child: NSManagedObjectContext, _ body: (NSManagedObjectContext) throws -> T
     ) rethrows -> T {
         try above.hold {
-            try above.link.holding(above) {
+            try above.link.holdingAncestors(of: above) {
                 acceptPermanentKeys(child)
                 return try body(above)
             }
         }
     }
 
-    func holding<T>(_ context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T {
+    func holdingAncestors<T>(of context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T {
         try withParent(of: context) { _ in try body() }
     }
 

@@ -31,8 +31,8 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     /// Opens a cursor that holds the parent only while it reads the next rows.
     func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
         try view.requireLatest()
-        let stream = try withParent { try ParentStream($0, plan, from: number) }
-        return StepCursor { try self.withParent { _ in try stream.next() } }
+        let cursor = try withParent { try ParentCursor($0, plan, from: number) }
+        return StepCursor { try self.withParent { _ in try cursor.next() } }
     }
 
     /// Reads all rows of a fetch while it holds the parent.

@@ -96,3 +96,21 @@ final class Relatives: @unchecked Sendable {
         }
     }
 }
+
+extension NSManagedObjectContext {
+    /// Tells contexts that merge by themselves what this one has saved.
+    final func tellRelatives(of event: ContextEvent) {
+        postObjectIDs(.didSaveIDs, changedKey: NSUpdatedObjectIDsKey, event.inserted, event.updated, event.deleted)
+        guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
+        tellRelatives(of: ChangePayload(event), isSave: true)
+    }
+
+    /// Has other contexts merge: after a save the children and the siblings over the same coordinator or parent, after
+    /// a merge the children.
+    final func tellRelatives(of payload: ChangePayload, isSave: Bool) {
+        for other in requiredCoordinator.relatives.mergers() where other !== self {
+            guard other.parent === self || isSave && other.parent === parent else { continue }
+            other.perform { other.merge(payload) }
+        }
+    }
+}

@@ -68,10 +68,4 @@ extension NSManagedObjectContext {
             context = above
         }
     }
-
-    /// Raises a base's version past the saves of the topmost context. The caller holds that context.
-    final func renewed(_ base: PushBase, of object: NSManagedObject) -> PushBase {
-        guard let versions = topmost.savedVersions else { return base }
-        return PushBase(version: versions.present(base.version, of: object._state.key), snapshot: base.snapshot)
-    }
 }

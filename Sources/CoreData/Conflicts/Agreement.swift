@@ -93,7 +93,7 @@ struct Agreement {
         var renewed: Set<NSManagedObject> = []
         var gone: Set<RowKey> = []
         for (store, objects) in Dictionary(grouping: ends, by: { $0._state.pointee.store }) {
-            guard let rows = context.rows(of: store) else { continue }
+            guard let rows = context.reader(of: store) else { continue }
             let stored = try? StoredRows(objects.map { $0._state.key.row }, in: rows)
             for object in objects {
                 guard let read = object.lastRead else { continue }

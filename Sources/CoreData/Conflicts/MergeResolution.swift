@@ -44,7 +44,7 @@ struct MergeResolution {
     }
 
     private func readAgain(_ object: NSManagedObject, in context: NSManagedObjectContext) throws -> StoredRow {
-        guard let store = context.rows(of: object._state.pointee.store) else { return .gone }
+        guard let store = context.reader(of: object._state.pointee.store) else { return .gone }
         let key = object._state.key.row
         return try StoredRows([key], in: store)[key]
     }

@@ -67,7 +67,7 @@ extension NSManagedObject {
         let others = others(of: relationship, context).filter {
             !$0._state.isFault && $0.lastRead != nil && $0.target(at: slot) !== self
         }
-        guard !others.isEmpty, let rows = context.rows(of: _state.pointee.store) else { return }
+        guard !others.isEmpty, let rows = context.reader(of: _state.pointee.store) else { return }
         // If they cannot be read now, all become faults.
         let stored = try? StoredRows(others.map { $0._state.key.row }, in: rows)
         for other in others {

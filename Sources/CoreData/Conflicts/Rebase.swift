@@ -105,7 +105,7 @@ struct Rebase {
         case .read:
             let overlay = object._state.makeOverlay()
             if let read, read.row.isPresent(slot) {
-                object.copy(read.chunk, read.row, slot, to: overlay)
+                object.copyValue(slot, of: read.row, read.chunk, to: overlay)
             } else {
                 overlay.setNull(slot, info.kinds[slot])
             }
@@ -135,7 +135,7 @@ struct Rebase {
         if let known = context.registered(key), known._state.has(.updated), known.countsAsChanged {
             return known
         }
-        guard let rows = context.rows(of: key.store), try StoredRows([key.row], in: rows)[key.row].row != nil else {
+        guard let rows = context.reader(of: key.store), try StoredRows([key.row], in: rows)[key.row].row != nil else {
             return nil
         }
         return context.object(for: key)

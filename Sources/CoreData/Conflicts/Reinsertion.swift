@@ -26,7 +26,7 @@ struct Reinsertion {
 
     /// - Throws: the store's error when the other ends are read.
     func run() throws {
-        guard object.lastRead != nil, let rows = context.rows(of: store) else { return }
+        guard object.lastRead != nil, let rows = context.reader(of: store) else { return }
         let targets = targets()
         var keys = targets.map { $0.target._state.key.row }
         object.forEachStoredToMany { _, members in

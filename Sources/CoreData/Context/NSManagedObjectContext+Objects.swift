@@ -155,31 +155,6 @@ extension NSManagedObjectContext {
         return objectID.key
     }
 
-    /// The registered object for a key. The identity map has only rows; unsaved objects are found among the insertions.
-    final func registered(_ key: ObjectKey) -> NSManagedObject? {
-        if key.number <= 0 { return registeredUnsaved(key) }
-        if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
-            return found
-        }
-        return link.registeredAnew(key, self)
-    }
-
-    /// The registered object, or a new fault.
-    final func object(for key: ObjectKey) -> NSManagedObject {
-        if key.number <= 0 { return unsavedObject(for: key) }
-        if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
-            return found
-        }
-        return missingObject(for: key)
-    }
-
-    /// Looks for the object of a key that the identity map lacks. Never inlined: successful lookups would pay for it.
-    @inline(never)
-    private func missingObject(for key: ObjectKey) -> NSManagedObject {
-        if let found = link.registeredAnew(key, self) { return found }
-        return newFault(for: key.store == 0 ? currentKey(key) : key)
-    }
-
     /// A fault for a key that has no object here yet.
     final func newFault(for key: ObjectKey) -> NSManagedObject {
         let object = runtime.infos[key.entity.value].makeObject()
@@ -200,6 +175,14 @@ extension NSManagedObjectContext {
         state.pointee.number = key.number
         state.pointee.store = key.store
         state.pointee.flags = ObjectFlags([.persistent]).rawValue
+    }
+}
+
+extension NSManagedObject {
+    /// Sets the entity's default values where the overlay has none.
+    final func setDefaults() {
+        let overlay = _state.makeOverlay()
+        for (slot, value) in _state.info.defaults where !overlay.isPresent(slot) { store(value, in: overlay, slot) }
     }
 }
 

@@ -45,7 +45,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// The class that `init(context:)` was last called for.
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
     private final var temporaryNumbers: Range<Int64> = 0..<0
-    private final var lastStore: (number: UInt16, version: Int, rows: any StoreReader)?
+    /// The reader of the store that was read last, until a store is added or removed.
+    final var lastStore: (number: UInt16, version: Int, rows: any StoreReader)?
     final var comparesOwners = false
     /// nil for `NSMergePolicy.error`.
     final var chosenPolicy: NSMergePolicy?
@@ -90,7 +91,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var savedVersions: SavedVersions?
     /// Whether inserted objects were given their permanent IDs before the save.
     final var hasEarlyKeys = false
-    /// The context whose queue the holder of this one waits for. Only under the lock of `Turns`.
+    /// The context whose queue the holder of this one waits for. Only under the lock of `TurnWaits`.
     ///
     /// Retained for as long as the wait lasts.
     final var awaited: NSManagedObjectContext?
@@ -262,24 +263,6 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         let number = temporaryNumbers.lowerBound
         temporaryNumbers = number + 1..<temporaryNumbers.upperBound
         return -number
-    }
-
-    /// The reader of a store, kept until a store is added or removed.
-    final func rows(of store: UInt16) -> (any StoreReader)? {
-        let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
-        if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
-        guard let rows = link.reader(of: store, self) else { return nil }
-        lastStore = (store, version, rows)
-        return rows
-    }
-
-    /// The reader of the store that an object was saved in; nil for one that was never saved.
-    ///
-    /// - Throws: 134070 when the store was removed: its rows are not gone, but they cannot be reached.
-    final func storedRows(of store: UInt16) throws -> (any StoreReader)? {
-        if let rows = rows(of: store) { return rows }
-        guard store != 0 else { return nil }
-        throw CocoaError.removedStore(requiredCoordinator.identities.uuid(of: store))
     }
 
     final var identities: StoreIdentities? { coordinator?.identities }

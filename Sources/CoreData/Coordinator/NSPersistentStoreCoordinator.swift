@@ -294,7 +294,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// The reader of a store.
-    final func rows(of number: UInt16) -> (any StoreReader)? {
+    final func reader(of number: UInt16) -> (any StoreReader)? {
         store(numbered: number).map { shown ?? $0.rows }
     }
 

@@ -19,22 +19,22 @@ final class FaultWatch {
     /// The faults in the running blocks of `withoutFaulting`, the innermost last.
     var blocks: [[UnexpectedFault]] = []
     /// The paths to traced or watched objects.
-    private var paths: [ObjectKey: FaultPath] = [:]
-    private var starts: [String: FaultPath] = [:]
+    private var paths: [ObjectKey: RelationshipTrace] = [:]
+    private var starts: [String: RelationshipTrace] = [:]
 
     /// The path to an object; it starts at the object if no relationship led to it.
-    func path(to object: NSManagedObject) -> FaultPath {
+    func path(to object: NSManagedObject) -> RelationshipTrace {
         pathFollowed(to: object) ?? start(at: object._state.info.entity.name)
     }
 
     /// The path from another object by which an object was reached.
-    func pathFollowed(to object: NSManagedObject) -> FaultPath? {
+    func pathFollowed(to object: NSManagedObject) -> RelationshipTrace? {
         object._state.has(.placed) ? paths[object._state.key] : nil
     }
 
-    private func start(at entity: String) -> FaultPath {
+    private func start(at entity: String) -> RelationshipTrace {
         if let known = starts[entity] { return known }
-        let made = FaultPath(entity: entity)
+        let made = RelationshipTrace(entity: entity)
         starts[entity] = made
         return made
     }

@@ -7,7 +7,7 @@ extension Faulting {
     /// Reads the members of a to-many.
     func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
         let number = owner._state.pointee.store
-        guard context.rows(of: number) != nil || number != 0 && !owner._state.has(.gone) else { return }
+        guard context.reader(of: number) != nil || number != 0 && !owner._state.has(.gone) else { return }
         noteFault(of: owner, toMany: index)
         context.persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
         let begun = context.observedTime
@@ -23,7 +23,7 @@ extension Faulting {
     }
 
     private func read(_ relationship: RelationshipIndex, of owner: ObjectKey) throws -> ToMany.Base {
-        guard let store = try context.storedRows(of: owner.store) else { return .fault }
+        guard let store = try context.requiredReader(of: owner.store) else { return .fault }
         if store.capabilities.contains(.memberKeys) {
             let keys = try store.memberKeys(of: relationship, owner: owner.row, .latest)
             return .keys(

@@ -121,7 +121,7 @@ extension Faulting {
     /// Reads the rows of a fault and its siblings. False if it has none, or if its own row was not among them.
     func readTogether(_ object: NSManagedObject) -> Bool {
         let state = object._state
-        guard readsTogether, let siblings = state.chunk, let store = context.rows(of: state.pointee.store) else {
+        guard readsTogether, let siblings = state.chunk, let store = context.reader(of: state.pointee.store) else {
             return false
         }
         openSiblings.removeAll { $0.chunk === siblings }

@@ -82,11 +82,11 @@ extension Faulting {
     }
 
     /// The path to prefetch; nil for the row of an object that no relationship led to.
-    private func pathToFault(of object: NSManagedObject, _ relationship: String?) -> FaultPath? {
+    private func pathToFault(of object: NSManagedObject, _ relationship: String?) -> RelationshipTrace? {
         let watch = requiredWatch
         if let relationship { return watch.path(to: object).step(relationship) }
         return watch.pathFollowed(to: object)
-            ?? object.origin.map { FaultPath(entity: $0.entity.name).step($0.slot.name) }
+            ?? object.origin.map { RelationshipTrace(entity: $0.entity.name).step($0.slot.name) }
     }
 }
 

@@ -1,5 +1,9 @@
 // The part of a context that makes objects of rows and reads the rows of faults.
 
+import CCoreDataRuntime
+import CoreDataValues
+import Foundation
+
 /// Makes objects of rows, and reads the rows of faults: one by one, together with their siblings, and beforehand.
 final class Faulting {
     /// The context that this is a part of, and which lives as long.
@@ -52,5 +56,117 @@ final class Faulting {
         waitingRows = []
         openSiblings = []
         watch?.forgetPaths()
+    }
+}
+
+extension NSManagedObject {
+    /// Fires the fault for one slot, whose name an error carries.
+    final func fire(reading slot: Int) {
+        if _state.pointee.slow == SlowReason.dormant {
+            if _state.has(.unasked) { noteUnseen() }
+            _state.pointee.slow = 0
+            return
+        }
+        guard _state.isFault, let context = managedObjectContext else {
+            if _state.pointee.slow & SlowReason.standsIn != 0 { standIn(at: slot) }
+            return
+        }
+        context.faulting.fire(self, reading: slot)
+    }
+
+    /// Reads the row of a fault. If that fails it stays a fault, and the context keeps the error (`pendingReadError`).
+    final func fire() {
+        if _state.pointee.slow == SlowReason.dormant {
+            if _state.has(.unasked) { noteUnseen() }
+            _state.pointee.slow = 0
+            return
+        }
+        guard _state.isFault, let context = managedObjectContext else { return }
+        context.faulting.fire(self)
+    }
+}
+
+extension Faulting {
+    /// Fulfils a fault from the row that it has, the row cache or the store.
+    func fire(_ object: NSManagedObject, reading slot: Int? = nil) {
+        let state = object._state
+        if state.pointee.row == nil {
+            // A row in the cache is no read of the store.
+            if state.pointee.number > 0, cachedObject(for: state.key) === object { return }
+            noteFault(of: object)
+            context.persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
+        }
+        guard state.pointee.row != nil || readTogether(object) else {
+            do {
+                // The read fulfils the object and calls `awakeFromFetch`.
+                if try readStored(state.key) == nil { loseRow(of: object, reading: slot) }
+            } catch {
+                keep(CocoaError.unread(object, reading: slot, cause: error))
+            }
+            return
+        }
+        if state.has(.unasked), readsUnseen { state.set(.unseen) }
+        state.pointee.slow &= ~SlowReason.anyFault
+        if !state.info.classBinding.sleepsThroughFetch { wake(object) }
+    }
+
+    /// Returns the object of one row from the row cache or the store, nil if there is no row.
+    func read(_ key: ObjectKey) throws -> NSManagedObject? {
+        if key.number > 0, let object = cachedObject(for: key) { return object }
+        return try readStored(key)
+    }
+
+    /// Returns the object of a cached row, nil if the store must be asked: the row is not cached or too old, or a merge
+    /// is running, which needs the store's current rows.
+    func cachedObject(for key: ObjectKey) -> NSManagedObject? {
+        withContext { context in
+            guard context.stalenessInterval != 0, context.saveMemory == nil, let cache = context.rowCache,
+                let found = cache.row(for: key, within: context.stalenessInterval)
+            else { return nil }
+            if coredata_is_observed() { context.tellCacheHit(key) }
+            return materialize(found.chunk, found.chunk.row(found.row), store: key.store)
+        }
+    }
+
+    /// Returns the object of one row from the store, past the row cache.
+    private func readStored(_ key: ObjectKey) throws -> NSManagedObject? {
+        try withContext { context in
+            guard key.number > 0, key.store != 0 else { return try context.link.readUnsaved(key, context) }
+            guard let store = try context.requiredReader(of: key.store) else { return nil }
+            let cache = context.rowCache
+            let ticket = cache?.ticket ?? 0
+            var found: NSManagedObject?
+            let begun = context.observedTime
+            defer { if begun != 0 { context.tellFault(of: key, rows: found == nil ? 0 : 1, since: begun) } }
+            do {
+                let root = context.runtime.infos[key.entity.value].entity.root
+                try store.rows(for: [key.number], in: root, .latest) { batch in
+                    cache?.add(batch, store: key.store, since: ticket)
+                    found = materialize(batch.first, batch.first.row(0), store: key.store)
+                    return .stop
+                }
+            } catch { throw CocoaError.reading(error) }
+            return found
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The reader of a store, kept until a store is added or removed.
+    final func reader(of store: UInt16) -> (any StoreReader)? {
+        let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
+        if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
+        guard let rows = link.reader(of: store, self) else { return nil }
+        lastStore = (store, version, rows)
+        return rows
+    }
+
+    /// The reader of the store that an object was saved in; nil for one that was never saved.
+    ///
+    /// - Throws: 134070 when the store was removed: its rows are not gone, but they cannot be reached.
+    final func requiredReader(of store: UInt16) throws -> (any StoreReader)? {
+        if let reader = reader(of: store) { return reader }
+        guard store != 0 else { return nil }
+        throw CocoaError.removedStore(requiredCoordinator.identities.uuid(of: store))
     }
 }

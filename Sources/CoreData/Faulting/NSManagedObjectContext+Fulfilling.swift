@@ -39,7 +39,7 @@ extension Faulting {
     }
 
     private func fulfill(_ faults: ContiguousArray<NSManagedObject>, _ group: FaultGroup) throws {
-        guard let store = try context.storedRows(of: group.store) else { return }
+        guard let store = try context.requiredReader(of: group.store) else { return }
         let numbers = Set(faults.map { $0._state.pointee.number }).sorted()
         let cache = context.rowCache
         let ticket = cache?.ticket ?? 0

@@ -76,7 +76,7 @@ struct Prefetch {
     private func read(
         _ relationship: ResolvedRelationship, of owners: [Int64], in store: UInt16, _ areAll: Bool
     ) throws -> ContiguousArray<MemberSlices> {
-        guard let rows = try context.storedRows(of: store) else { return [] }
+        guard let rows = try context.requiredReader(of: store) else { return [] }
         var sorting = MemberSorting(owners)
         let identityMap = context.requiredIdentityMap
         let cache = context.rowCache
@@ -173,7 +173,7 @@ private struct TargetSearch {
     /// Reads the missing rows with one statement for each store.
     mutating func read(root: EntityIndex) throws {
         for (store, names) in Dictionary(grouping: unread.keys, by: \.store) {
-            guard let stored = try context.storedRows(of: store) else { continue }
+            guard let stored = try context.requiredReader(of: store) else { continue }
             var objects: ContiguousArray<NSManagedObject> = []
             let cache = context.rowCache
             let ticket = cache?.ticket ?? 0

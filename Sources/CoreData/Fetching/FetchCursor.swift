@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 /// Returns the objects of a fetch in batches: those of the stores and unsaved ones, merged in the fetch's order.
-final class FetchStream {
+final class FetchCursor {
     /// Objects of one store, or the judged ones, in order.
     private struct Source {
         var cursor: (any ReadCursor<RowBatch>)?

@@ -8,11 +8,11 @@ import Foundation
 /// Made by a context's `objects(of:)` and `values(of:_:)`. Every loop over it fetches anew.
 public struct FetchedSequence<Element>: AsyncSequence {
     private let context: NSManagedObjectContext
-    private let open: () throws -> FetchStream
+    private let open: () throws -> FetchCursor
     private let make: (NSManagedObject) throws -> Element
 
     init(
-        _ context: NSManagedObjectContext, _ open: @escaping () throws -> FetchStream,
+        _ context: NSManagedObjectContext, _ open: @escaping () throws -> FetchCursor,
         _ make: @escaping (NSManagedObject) throws -> Element
     ) {
         self.context = context
@@ -45,15 +45,15 @@ public struct FetchedSequence<Element>: AsyncSequence {
     /// Results of one loop that it has not returned yet. Used on the context's queue while the loop waits, else by it.
     fileprivate final class Reading: @unchecked Sendable {
         let context: NSManagedObjectContext
-        private let open: () throws -> FetchStream
+        private let open: () throws -> FetchCursor
         private let make: (NSManagedObject) throws -> Element
-        private var stream: FetchStream?
+        private var cursor: FetchCursor?
         private var isDone = false
         private var batch: [Element] = []
         private var place = 0
 
         init(
-            _ context: NSManagedObjectContext, _ open: @escaping () throws -> FetchStream,
+            _ context: NSManagedObjectContext, _ open: @escaping () throws -> FetchCursor,
             _ make: @escaping (NSManagedObject) throws -> Element
         ) {
             self.context = context
@@ -74,9 +74,9 @@ public struct FetchedSequence<Element>: AsyncSequence {
             guard !isDone else { return }
             // After an error the loop has ended.
             isDone = true
-            let stream = try stream ?? open()
-            self.stream = stream
-            guard let objects = try stream.next() else { return self.stream = nil }
+            let cursor = try cursor ?? open()
+            self.cursor = cursor
+            guard let objects = try cursor.next() else { return self.cursor = nil }
             batch = try objects.map(make)
             isDone = false
         }
@@ -90,22 +90,22 @@ extension NSManagedObjectContext {
     /// the store's state and no thread. Unsaved changes count as they are when the loop begins; objects deleted later
     /// are left out. For loops on the context's own queue or actor, as the main actor; else see `values(of:_:)`.
     public final func objects<T: NSManagedObject>(of request: NSFetchRequest<T>) -> FetchedSequence<T> {
-        FetchedSequence(self, { try self.stream(request) }, { try self.typed($0) })
+        FetchedSequence(self, { try self.cursor(request) }, { try self.typed($0) })
     }
 
     /// Returns what a closure makes of each object that `fetch` would find, on the context's queue. Loops run anywhere.
     public final func values<T: NSManagedObject, Value: Sendable>(
         of request: NSFetchRequest<T>, _ make: @escaping (T) throws -> Value
     ) -> FetchedSequence<Value> {
-        FetchedSequence(self, { try self.stream(request) }, { try make(self.typed($0)) })
+        FetchedSequence(self, { try self.cursor(request) }, { try make(self.typed($0)) })
     }
 
-    private func stream<T>(_ request: NSFetchRequest<T>) throws -> FetchStream {
+    private func cursor<T>(_ request: NSFetchRequest<T>) throws -> FetchCursor {
         try faulting.throwReadError()
         guard request.resultType == .managedObjectResultType else {
             throw CocoaError.unsupported("a sequence of NSFetchRequest.resultType \(request.resultType.rawValue)")
         }
-        return try FetchStream(self, order(request))
+        return try FetchCursor(self, order(request))
     }
 
     private func typed<T>(_ object: NSManagedObject) throws -> T {

@@ -204,3 +204,30 @@ final class IdentityMap: @unchecked Sendable {
         return found.map { $0.takeRetainedValue() }
     }
 }
+
+extension NSManagedObjectContext {
+    /// The registered object for a key. The identity map has only rows; unsaved objects are found among the insertions.
+    final func registered(_ key: ObjectKey) -> NSManagedObject? {
+        if key.number <= 0 { return registeredUnsaved(key) }
+        if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
+            return found
+        }
+        return link.registeredAnew(key, self)
+    }
+
+    /// The registered object, or a new fault.
+    final func object(for key: ObjectKey) -> NSManagedObject {
+        if key.number <= 0 { return unsavedObject(for: key) }
+        if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
+            return found
+        }
+        return missingObject(for: key)
+    }
+
+    /// Looks for the object of a key that the identity map lacks. Never inlined: successful lookups would pay for it.
+    @inline(never)
+    private func missingObject(for key: ObjectKey) -> NSManagedObject {
+        if let found = link.registeredAnew(key, self) { return found }
+        return newFault(for: key.store == 0 ? currentKey(key) : key)
+    }
+}

@@ -1,13 +1,9 @@
-// How a context uses the row cache, and which objects it retains.
+// Which objects a context retains.
 
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The row cache for this context's reads; nil for a child context, whose rows come from its parent, and for a
-    /// pinned one, whose rows may be old.
-    final var rowCache: RowCache? { readsElsewhere ? nil : requiredCoordinator.rowCache }
-
     /// Whether the context retains every registered object; false by default.
     ///
     /// Otherwise it retains only objects with unsaved changes, and others are deallocated when nothing else retains

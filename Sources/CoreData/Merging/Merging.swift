@@ -17,7 +17,7 @@ struct Merging {
 
     func run() {
         // Permanent keys that saves have assigned are accepted first.
-        context.link.holding(context) {}
+        context.link.holdingAncestors(of: context) {}
         context.faulting.rowTime += 1
         for key in payload.inserted + payload.updated + payload.deleted { context.identityMap?.forgetVersion(key) }
         let changed = payload.updated + payload.inserted.filter { context.registered($0) != nil }

@@ -72,7 +72,7 @@ extension NSManagedObject {
     private func presentRow(_ context: NSManagedObjectContext) -> (chunk: RowChunk, row: UnsafeMutablePointer<UInt64>)?
     {
         let (state, info) = (_state, _state.info)
-        guard let store = context.rows(of: state.pointee.store) else { return nil }
+        guard let store = context.reader(of: state.pointee.store) else { return nil }
         var found: RowChunk?
         try? store.rows(for: [state.pointee.number], in: info.schema[info.entity.index].root, .latest) { batch in
             found = batch.first

@@ -146,15 +146,4 @@ extension NSManagedObject {
         case .key: break
         }
     }
-
-    /// Reads the row of a fault. If that fails it stays a fault, and the context keeps the error (`pendingReadError`).
-    final func fire() {
-        if _state.pointee.slow == SlowReason.dormant {
-            if _state.has(.unasked) { noteUnseen() }
-            _state.pointee.slow = 0
-            return
-        }
-        guard _state.isFault, let context = managedObjectContext else { return }
-        context.faulting.fire(self)
-    }
 }

@@ -54,4 +54,26 @@ extension NSManagedObjectContext {
         guard let name = notice.name.ifAwaited else { return }
         notice.post(name, self, info())
     }
+
+    /// Tells the IDs of what was saved or merged, if anybody wants to know.
+    ///
+    /// - Parameter changedKey: what the IDs of changed objects are called.
+    final func postObjectIDs(
+        _ notice: ContextNotice, changedKey: String, _ inserted: ContiguousArray<NSManagedObject>,
+        _ changed: ContiguousArray<NSManagedObject>, _ deleted: ContiguousArray<NSManagedObject>
+    ) {
+        post(
+            notice,
+            objectIDs(
+                [(NSInsertedObjectIDsKey, inserted), (changedKey, changed), (NSDeletedObjectIDsKey, deleted)], notice))
+    }
+
+    private final func objectIDs(
+        _ kinds: [(key: String, objects: ContiguousArray<NSManagedObject>)], _ notice: ContextNotice
+    ) -> [AnyHashable: Any] {
+        var info: [AnyHashable: Any] = [:]
+        for kind in kinds where !kind.objects.isEmpty { info[kind.key] = Set(kind.objects.map(\.objectID)) }
+        if notice === ContextNotice.didSaveIDs, let token = savedToken { info[NSPersistentHistoryTokenKey] = token }
+        return info
+    }
 }

@@ -12,7 +12,7 @@ enum MainQueue {
     static func mark() { _ = marked }
 
     /// Whether the caller runs on the main queue, in a block called from there, or on the main thread of a plain script.
-    static var isCurrent: Bool { isMainActor || Turns.isMainHeld }
+    static var isCurrent: Bool { isMainActor || TurnWaits.isMainHeld }
 
     /// Whether the caller runs on the main actor.
     static var isMainActor: Bool {

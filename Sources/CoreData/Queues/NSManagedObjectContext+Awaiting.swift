@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
             guard case .isTaken = outcome else { return outcome }
         }
         return await onThread(kind, call) { end in
-            ActiveBlocks.shared.run(self.block(kind, call, end) { .done(self.takingTurn(work)) })
+            ActiveBlocks.shared.run(self.block(kind, call, end) { .done(self.waitingForTurn(work)) })
         }
     }
 

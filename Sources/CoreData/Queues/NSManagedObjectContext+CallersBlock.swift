@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
     static var executing: NSManagedObjectContext? {
         var holder = coredata_current_holder()
         while let current = holder {
-            if current.pointee.context != Turns.mainMark {
+            if current.pointee.context != TurnWaits.mainMark {
                 return Unmanaged<NSManagedObjectContext>.fromOpaque(current.pointee.context).takeUnretainedValue()
             }
             holder = current.pointee.outer

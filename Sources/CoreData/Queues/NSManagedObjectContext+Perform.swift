@@ -6,35 +6,12 @@ import Dispatch
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Whether the caller may use the context: it runs on the context's queue or inside one of the context's blocks.
-    final var isHeldByCaller: Bool {
-        var holder = coredata_current_holder()
-        let me = UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
-        while let current = holder {
-            if current.pointee.context == me { return true }
-            holder = current.pointee.outer
-        }
-        return concurrencyType == .mainQueueConcurrencyType && MainQueue.isCurrent
-    }
-
-    /// Runs a block as the context's holder. The holders of each thread form a stack, so blocks may nest in any way.
-    final func holding<T>(_ block: () throws -> T) rethrows -> T {
-        var holder = coredata_holder(
-            context: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), outer: coredata_current_holder())
-        return try withUnsafeMutablePointer(to: &holder) { pointer in
-            turn.join()
-            coredata_set_current_holder(pointer)
-            defer { coredata_set_current_holder(pointer.pointee.outer) }
-            return try block()
-        }
-    }
-
     /// Runs a block on the context's queue later; then processes pending changes.
     public final func perform(_ block: @escaping @Sendable () -> Void) {
         turn.isExpected()
         queue.async {
             defer { self.turn.isOver() }
-            self.holding {
+            self.asHolder {
                 block()
                 self.processPendingChanges()
             }
@@ -46,21 +23,21 @@ extension NSManagedObjectContext {
     /// - Throws: what the block throws; before that, a read that failed inside a getter (`pendingReadError`).
     @preconcurrency
     public nonisolated final func performAndWait<T>(_ block: @Sendable () throws -> T) throws -> T {
-        if isHeldByCaller { return try holding { try throwingReadErrors(block) } }
-        return try takingTurn { try holding { try throwingReadErrors(block) } }
+        if isHeldByCaller { return try asHolder { try throwingReadErrors(block) } }
+        return try waitingForTurn { try asHolder { try throwingReadErrors(block) } }
     }
 
     /// Runs a block on the context's queue and waits for it. May be nested in any way.
     @preconcurrency
-    public nonisolated final func performAndWait<T>(_ block: @Sendable () -> T) -> T { waitingForTurn(block) }
+    public nonisolated final func performAndWait<T>(_ block: @Sendable () -> T) -> T { runAndWait(block) }
 
     /// Runs a block on the context's queue and waits for it. May be nested in any way.
     @preconcurrency
-    public nonisolated final func performAndWait(_ block: @Sendable () -> Void) { waitingForTurn(block) }
+    public nonisolated final func performAndWait(_ block: @Sendable () -> Void) { runAndWait(block) }
 
-    private nonisolated final func waitingForTurn<T>(_ block: () -> T) -> T {
-        if isHeldByCaller { return holding(block) }
-        return takingTurn { holding(block) }
+    private nonisolated final func runAndWait<T>(_ block: () -> T) -> T {
+        if isHeldByCaller { return asHolder(block) }
+        return waitingForTurn { asHolder(block) }
     }
 
     /// The first error of a read inside a getter. A getter cannot throw; it answered nil, zero or no objects instead.
@@ -129,7 +106,7 @@ extension NSManagedObjectContext {
 
     /// Runs a block as the context's holder and processes pending changes.
     nonisolated final func carryOut<T>(_ block: () throws -> T) -> Result<T, any Error> {
-        holding {
+        asHolder {
             let result = Result { try block() }
             processPendingChanges()
             return Result { try throwingReadErrors { try result.get() } }
@@ -137,7 +114,7 @@ extension NSManagedObjectContext {
     }
 
     private nonisolated final func carryOut<T>(_ block: () -> T) -> T {
-        holding {
+        asHolder {
             defer { processPendingChanges() }
             return block()
         }

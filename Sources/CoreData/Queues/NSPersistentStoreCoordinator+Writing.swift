@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
     nonisolated final func attempt<T: Sendable>(
         _ carried: CarriedValues?, _ block: @Sendable (NSManagedObjectContext) throws -> T
     ) -> Result<Attempt<T>, any Error> {
-        takingTurn {
+        waitingForTurn {
             carrying(carried) {
                 carryOut {
                     do {
@@ -140,7 +140,7 @@ extension NSManagedObjectContext {
     nonisolated final func readNow<T>(
         _ carried: CarriedValues?, _ block: (NSManagedObjectContext) throws -> T
     ) -> Result<T, any Error> {
-        takingTurn { carrying(carried) { carryOut { try reading(block) } } }
+        waitingForTurn { carrying(carried) { carryOut { try reading(block) } } }
     }
 
     private nonisolated final func reading<T>(_ block: (NSManagedObjectContext) throws -> T) throws -> T {

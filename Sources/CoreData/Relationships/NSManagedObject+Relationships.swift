@@ -42,6 +42,22 @@ extension NSManagedObject {
         return readTarget(at: slot, isPresent: true)
     }
 
+    /// Whether a to-one's target, or this object itself, still is a fault. Reads nothing.
+    final func hasFault(at slot: Int) -> Bool {
+        let state = _state
+        guard kind(slot) == .toOne else { return state.isFault }
+        if let overlay = state.overlay, overlay.isPresent(slot) { return overlay.object(slot)?.lacksRow ?? false }
+        guard let row = state.pointee.row, let identityMap = state.identityMap else { return state.isFault }
+        guard row.isPresent(slot) else { return false }
+        let entity = EntityIndex(rawValue: targetEntity(at: slot, row))
+        let key = ObjectKey(number: Int64(bitPattern: row[slot]), entity: entity, store: state.pointee.store)
+        guard key.number <= 0 || key.store == 0 else {
+            return identityMap.object(number: key.number, entity: entity.rawValue, store: key.store)?.lacksRow ?? true
+        }
+        guard let context = identityMap.context else { return true }
+        return context.registered(context.currentKey(key, of: self, slot))?.lacksRow ?? true
+    }
+
     /// The target as last read or saved.
     final func committedTarget(at slot: Int) -> NSManagedObject? { readTarget(at: slot, isPresent: false) }
 

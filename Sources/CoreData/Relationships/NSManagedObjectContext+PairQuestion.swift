@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
     final func isStored(_ member: NSManagedObject, in owner: NSManagedObject, toMany index: Int) -> Bool? {
         let (key, other) = (owner._state.key, member._state.key)
         guard key.number > 0, other.number > 0, key.store != 0, key.store == other.store,
-            let rows = rows(of: key.store),
+            let rows = reader(of: key.store),
             rows.capabilities.contains(.membership)
         else { return nil }
         // A question that fails is answered by reading all members, which reports the error.
@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
             try faulting.throwReadError()
             return isMember
         }
-        return try storedRows(of: owner.store)?.isMember(member.row, of: relationship, owner: owner.row, .latest)
+        return try requiredReader(of: owner.store)?.isMember(member.row, of: relationship, owner: owner.row, .latest)
             ?? false
     }
 }

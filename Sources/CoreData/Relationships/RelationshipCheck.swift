@@ -4,20 +4,8 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// Traps if an object belongs to another context, or to an entity that the relationship does not lead to.
-    @inline(__always)
-    final func check(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
-        let there = new._state
-        if there.pointee.identityMap == _state.pointee.identityMap, there.pointee.identityMap != nil,
-            relationship.accepts(there.pointee.entity),
-            (there.pointee.flags | _state.pointee.flags) & ObjectFlags([.gone, .deleted]).rawValue == 0
-        {
-            return
-        }
-        checkSlowly(new, fits: relationship)
-    }
-
-    private func checkSlowly(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
+    /// The same for what the fast check did not let through: tells what is wrong, or notes a link with a deleted object.
+    final func checkSlowly(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
         let info = new._state.info
         let name = "\(entity.name ?? "").\(relationship.name)"
         guard info.schema === _state.info.schema else {

@@ -287,6 +287,19 @@ extension NSManagedObject {
     @inline(__always)
     final var fixup: RelationshipFixup { RelationshipFixup(object: self) }
 
+    /// Traps if an object belongs to another context, or to an entity that the relationship does not lead to.
+    @inline(__always)
+    final func check(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
+        let there = new._state
+        if there.pointee.identityMap == _state.pointee.identityMap, there.pointee.identityMap != nil,
+            relationship.accepts(there.pointee.entity),
+            (there.pointee.flags | _state.pointee.flags) & ObjectFlags([.gone, .deleted]).rawValue == 0
+        {
+            return
+        }
+        checkSlowly(new, fits: relationship)
+    }
+
     /// Whether the changes contain a to-one with an inverse, even with the same target as the row.
     final var statesTarget: Bool {
         guard let overlay = _state.overlay else { return false }

@@ -145,7 +145,7 @@ extension NSManagedObject {
             let chunk = _state.chunk
         else { return }
         for slot in info.entity.slots.indices where info.entity.slots[slot].isTransient && row.isPresent(slot) {
-            if _state.overlay?.isPresent(slot) != true { copy(chunk, row, slot, to: _state.makeOverlay()) }
+            if _state.overlay?.isPresent(slot) != true { copyValue(slot, of: row, chunk, to: _state.makeOverlay()) }
         }
     }
 

@@ -42,3 +42,21 @@ final class SaveReport {
         return last
     }
 }
+
+extension NSManagedObjectContext {
+    /// Saves and reports the effect for each inserted object: `.inserted`; `.updated` if a merge policy has merged it
+    /// into another one with the same unique values, which took its values; `.kept` if that one kept its own. Ours.
+    ///
+    /// In the order of insertion; each ID is that of the row that has the object's unique values now. Objects that a
+    /// custom merge policy has deleted are left out. A context with a parent only hands objects on: all are inserted
+    /// into the parent.
+    /// - Throws: what `save()` throws; then there is no report.
+    public final func saveReportingEffects() throws -> [(objectID: NSManagedObjectID, effect: NSBatchInsertEffect)] {
+        checkQueue()
+        let report = SaveReport()
+        saveReport = report
+        defer { saveReport = nil }
+        try save()
+        return report.effects
+    }
+}

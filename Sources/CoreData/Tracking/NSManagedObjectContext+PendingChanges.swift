@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         DispatchQueue.main.async { [weak self] in
             guard let self else { return }
             self.tracker.awaitsTurn = true
-            self.holding { self.processPendingChanges() }
+            self.asHolder { self.processPendingChanges() }
         }
         return true
     }

@@ -37,12 +37,12 @@ extension NSManagedObject {
         for (key, member) in renamed where members.held(key, store: _state.pointee.store) {
             guard place(of: key, in: members) != nil else { continue }
             log { .link(self, toMany: Int32(index), member: member, added: true) }
-            takeBack(member, formerly: key, toMany: index)
+            readmit(member, formerly: key, toMany: index)
         }
     }
 
     /// Adds a restored member in the place of its former row, on this side only.
-    final func takeBack(_ member: NSManagedObject, formerly key: ObjectKey, toMany index: Int) {
+    final func readmit(_ member: NSManagedObject, formerly key: ObjectKey, toMany index: Int) {
         let members = makeToManyState(index)
         managedObjectContext?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         let key = managedObjectContext?.currentKey(key) ?? key

@@ -116,7 +116,7 @@ extension NSManagedObject {
         guard let row = state.pointee.row, let chunk = state.chunk else { return }
         let overlay = state.makeOverlay()
         for slot in 0..<state.info.layout.slotCount where !overlay.isPresent(slot) && row.isPresent(slot) {
-            copy(chunk, row, slot, to: overlay)
+            copyValue(slot, of: row, chunk, to: overlay)
             // A no-action rule has left the target in the row.
             if kind(slot) == .toOne, let target = keptTarget(at: slot, returning) {
                 overlay.set(slot, target as AnyObject)
@@ -133,7 +133,7 @@ extension NSManagedObject {
             return nil
         }
         if case .toMany(let index)? = _state.info.slotInverses[slot]?.place {
-            target.takeBack(self, formerly: _state.key, toMany: index)
+            target.readmit(self, formerly: _state.key, toMany: index)
         }
         return target
     }

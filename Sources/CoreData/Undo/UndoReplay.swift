@@ -90,7 +90,7 @@ extension GraphChange {
         case .attribute(let object, let slot, let old):
             // If the object came back in this same replay, the value that is replaced is logged all the same.
             object._state.clear(.fresh)
-            object.restore(old, at: Int(slot))
+            object.write(old, at: Int(slot))
         case .target(let object, let slot, let old):
             // Writes the inverse too. It mostly agrees already, but a refresh may have changed one of the two sides
             // since.

@@ -350,7 +350,7 @@ final class Hashed: NSManagedObject {
         owners[1]._setToMany(index, members[3..<5])
         try first.save()
         let reader = stack.another()
-        let store = try #require(reader.rows(of: owners[0]._state.key.store))
+        let store = try #require(reader.reader(of: owners[0]._state.key.store))
         for owner in owners {
             for member in members {
                 let answer = try store.isMember(

@@ -177,8 +177,8 @@ final class MigrationRun {
             let request = try request.value(in: scope) as? NSFetchRequest<any NSFetchRequestResult>,
             try context.value(in: scope) as? NSManagedObjectContext === sourceContext
         {
-            let stream = try FetchStream(sourceContext, sourceContext.order(request))
-            while let objects = try stream.next() { try body(objects) }
+            let cursor = try FetchCursor(sourceContext, sourceContext.order(request))
+            while let objects = try cursor.next() { try body(objects) }
             return
         }
         guard let objects = MappingValue.objects(try source.value(in: scope)) else {

@@ -131,7 +131,7 @@ extension NSManagedObjectContext {
     nonisolated final func carrying<R>(_ carried: CarriedValues?, _ work: () -> R) -> R {
         guard let carried else { return work() }
         guard let report = carried.report else { return carried.restoring(work) }
-        return holding {
+        return asHolder {
             let former = faultReport
             faultReport = report
             defer { faultReport = former }
