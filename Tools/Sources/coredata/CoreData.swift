@@ -2,7 +2,6 @@
 
 import ArgumentParser
 import Foundation
-@preconcurrency import Glibc
 
 @main
 struct CoreDataTool: ParsableCommand {
@@ -15,7 +14,7 @@ struct CoreDataTool: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
             // What a full disk or a closed pipe has swallowed is no answer.
-            guard fflush(stdout) == 0, ferror(stdout) == 0 else {
+            guard fflush(nil) == 0 else {
                 FileHandle.standardError.write(Data("coredata: error: the answer could not be written.\n".utf8))
                 throw ExitCode.failure
             }
