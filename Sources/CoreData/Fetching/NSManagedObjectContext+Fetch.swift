@@ -150,6 +150,11 @@ extension NSManagedObjectContext {
         do { return try store.rows.count(store.asked(order.plan), .latest) } catch { throw CocoaError.reading(error) }
     }
 
+    /// The stores that a fetch asks. Mostly those of the coordinator, as they are.
+    final func stores(for order: FetchOrder) -> [NumberedStore] {
+        readsElsewhere ? link.stores(for: order, self) : requiredCoordinator.stores(for: order)
+    }
+
     /// Returns the overlay that merges pending changes into a fetch; nil if one store's answer is the result.
     final func overlay(for order: FetchOrder, over stores: [NumberedStore]) throws -> PendingOverlay? {
         if order.includesPendingChanges {

@@ -81,11 +81,6 @@ extension NSManagedObjectContext {
         return PinnedRows(rows, generation, of: requiredCoordinator)
     }
 
-    /// The stores that a fetch asks. Mostly those of the coordinator, as they are.
-    final func stores(for order: FetchOrder) -> [NumberedStore] {
-        readsElsewhere ? link.stores(for: order, self) : requiredCoordinator.stores(for: order)
-    }
-
     final func shown(_ stores: [NumberedStore]) -> [NumberedStore] {
         guard generation != nil else { return stores }
         return stores.map {

@@ -291,3 +291,31 @@ extension NSPredicate {
         return self === other || Translation.isEqual({ try $0.predicate(self) }, { try $0.predicate(other) })
     }
 }
+
+extension Value {
+    /// The value of one of many objects, if its very type is one that most are of, read where it lies: to copy an `Any` and to let go of it takes longer than all else (300 instructions).
+    init?(plainAt place: Int, of objects: [Any?]) {
+        let found: Value? = objects.withUnsafeBufferPointer { objects in
+            guard objects.indices.contains(place), let first = objects.baseAddress else { return nil }
+            let object = UnsafeRawPointer(first + place)
+            // Behind its three words stands the type that it was given as; none for nil.
+            let type = object.load(fromByteOffset: 3 * MemoryLayout<UInt>.stride, as: UInt.self)
+            if type == UInt(bitPattern: ObjectIdentifier(String.self)) { return .text(object.load(as: String.self)) }
+            if type == UInt(bitPattern: ObjectIdentifier(Int.self)) { return .int(Int64(object.load(as: Int.self))) }
+            if type == UInt(bitPattern: ObjectIdentifier(Double.self)) {
+                return .double(object.load(as: Double.self))
+            }
+            if type == UInt(bitPattern: ObjectIdentifier(Date.self)) {
+                return .date(object.load(as: Date.self).timeIntervalSinceReferenceDate)
+            }
+            if type == UInt(bitPattern: ObjectIdentifier(NSDate.self)) {
+                let date = object.load(as: NSDate.self)
+                if Swift.type(of: date) == NSDate.self { return .date(date.timeIntervalSinceReferenceDate) }
+            }
+            if let object = first[place] { return Value(plain: object) }
+            return nil
+        }
+        guard let found else { return nil }
+        self = found
+    }
+}
