@@ -22,7 +22,8 @@ package final class ForeignDefinitions {
     private var waiting: [Definition] = []
     /// Whether there was none at the first look. Nobody else can make one meanwhile.
     private var areNone = false
-    /// The indexes that a model has made, by their names, with their statements: as they were when the database was last asked.
+    /// The indexes that a model has made, by their names, with their statements: as they were when the database was last asked, without
+    /// those of tables that are set aside, with which they go.
     private(set) var modelIndexes: [String: String] = [:]
 
     package init(_ session: any SQLSession) { self.session = session }
@@ -69,7 +70,9 @@ package final class ForeignDefinitions {
             return Definition(kind: kind, name: name, table: table, sql: sql)
         }
         modelIndexes = all.reduce(into: [:]) { indexes, definition in
-            guard definition.isIndex, Self.isOfModel(definition.kind, definition.name) else { return }
+            guard definition.isIndex, Self.isOfModel(definition.kind, definition.name),
+                !definition.table.hasPrefix(MigrationCompiler.asidePrefix)
+            else { return }
             indexes[definition.name] = definition.sql
         }
         return all

@@ -57,12 +57,15 @@ package struct MigrationCompiler {
         let staying = Set(spared.0.map(\.name) + spared.1.map(\.name))
         aside = StoreMap(from) { name in
             if staying.contains(name) { return name }
-            guard let next = kept[name], next == name || !later.contains(name) else { return "Z_FORMER_" + name }
+            guard let next = kept[name], next == name || !later.contains(name) else { return Self.asidePrefix + name }
             return name
         }
         copies = CopyCompiler(migration: migration, from: aside, to: to)
         alterations = AlterCompiler(migration: migration, from: aside, to: to)
     }
+
+    /// What the names of tables begin with that are set aside.
+    static let asidePrefix = "Z_FORMER_"
 
     /// A change of the schema, if there is no other: whoever has the store open notices it before the next statement.
     private static let (mark, unmark) = ("CREATE TABLE Z_FORMER ( Z_PK INTEGER PRIMARY KEY )", "DROP TABLE Z_FORMER")
