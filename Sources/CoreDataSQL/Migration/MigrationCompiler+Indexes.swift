@@ -12,16 +12,33 @@ extension MigrationCompiler {
     /// The names of indexes that are made by statements and are there already, over another table or other columns: they came with what
     /// was renamed, now or by an earlier migration, or with what is put off. What they were for has one of its own name.
     func clashes(_ statements: [String], with present: [String: String]) -> [String] {
-        let made = statements.filter { $0.hasPrefix("CREATE INDEX ") || $0.hasPrefix("CREATE UNIQUE INDEX ") }
-            .map { (words: plain($0), folded: plain($0).lowercased()) }
+        let made = statements.compactMap(IndexText.init)
         return present.filter { name, sql in
-            let (start, sql) = (" INDEX \(plain(to.dialect.defined(name))) ON ".lowercased(), plain(sql))
-            return made.contains { $0.folded.contains(start) && $0.words != sql }
+            guard let there = IndexText(sql) else { return false }
+            let start = IndexText.folded(IndexText.plain(to.dialect.defined(name))) + " on ".utf8
+            return made.contains { $0.folded.starts(with: start) && $0.text != there.text }
         }.keys.sorted()
     }
+}
 
-    /// A definition by what it means: the database quotes names that it has changed.
-    private func plain(_ statement: String) -> String {
-        statement.replacing("IF NOT EXISTS ", with: "", maxReplacements: 1).replacing("\"", with: "")
+/// A definition of an index by what it means: the database quotes names that it has changed. By bytes, as every migration compares some.
+private struct IndexText {
+    let text: [UInt8]
+    /// What stands behind the first words, without regard to case, in which names may differ.
+    let folded: [UInt8]
+
+    /// nil for any other statement.
+    init?(_ statement: String) {
+        guard let start = MigrationCompiler.indexStarts.first(where: statement.hasPrefix) else { return nil }
+        var rest = statement.utf8.dropFirst(start.utf8.count)
+        if rest.starts(with: MigrationCompiler.condition.utf8) {
+            rest = rest.dropFirst(MigrationCompiler.condition.utf8.count)
+        }
+        let words = Self.plain(rest)
+        (text, folded) = (start.utf8 + words, Self.folded(words))
     }
+
+    static func plain(_ text: String) -> [UInt8] { plain(text.utf8[...]) }
+    private static func plain(_ text: Substring.UTF8View) -> [UInt8] { text.filter { $0 != UInt8(ascii: "\"") } }
+    static func folded(_ text: [UInt8]) -> [UInt8] { text.map { 65...90 ~= $0 ? $0 | 32 : $0 } }
 }

@@ -307,9 +307,12 @@ package struct MigrationCompiler {
         !names.isEmpty && names.contains { statement.contains(bare($0)) }
     }
 
+    /// What the statements that make indexes begin with, and what stands behind it in those that do nothing where there is one.
+    static let (indexStarts, condition) = (["CREATE INDEX ", "CREATE UNIQUE INDEX "], "IF NOT EXISTS ")
+
     private func unlessThere(_ index: String) -> String {
-        for start in ["CREATE INDEX ", "CREATE UNIQUE INDEX "] where index.hasPrefix(start) {
-            return start + "IF NOT EXISTS " + index.dropFirst(start.count)
+        for start in Self.indexStarts where index.hasPrefix(start) {
+            return start + Self.condition + index.dropFirst(start.count)
         }
         return index
     }
