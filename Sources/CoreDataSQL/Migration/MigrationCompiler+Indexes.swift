@@ -9,15 +9,24 @@ extension MigrationCompiler {
             || joins.contains { $0.from.name != $0.to.name || !$0.renamedColumns.isEmpty }
     }
 
-    /// The names of indexes that are made by statements and are there already, over another table or other columns: they came with what
-    /// was renamed, now or by an earlier migration, or with what is put off. What they were for has one of its own name.
-    func clashes(_ statements: [String], with present: [String: String]) -> [String] {
-        let made = statements.compactMap(IndexText.init)
-        return present.filter { name, sql in
-            guard let there = IndexText(sql) else { return false }
+    /// The statements as they go to the file. Before them go indexes that are there already under a name that they make, over another
+    /// table or other columns: these came with what was renamed, now or by an earlier migration, or with what is put off. What they were
+    /// for has one of its own name. Indexes that are there as they should be are not asked for again.
+    ///
+    /// - Parameter present: what the file has, by name.
+    func completing(_ statements: [String], with present: [String: String]) -> [String] {
+        let wanted = statements.map(IndexText.init)
+        let there = present.compactMap { name, sql in IndexText(sql).map { (name: name, index: $0) } }
+        let clashes = there.filter { name, index in
             let start = IndexText.folded(IndexText.plain(to.dialect.defined(name))) + " on ".utf8
-            return made.contains { $0.folded.starts(with: start) && $0.text != there.text }
-        }.keys.sorted()
+            return wanted.contains { $0.map { $0.folded.starts(with: start) && $0.text != index.text } ?? false }
+        }
+        let drops = clashes.map { "DROP INDEX IF EXISTS \(to.dialect.defined($0.name))" }.sorted()
+        // What is dropped first may be made anew.
+        if !drops.isEmpty || statements.contains(where: { $0.hasPrefix("DROP INDEX") }) { return drops + statements }
+        return zip(statements, wanted).compactMap { sql, index in
+            index.map { index in index.mayBeThere && there.contains { $0.index.text == index.text } } ?? false ? nil : sql
+        }
     }
 }
 
@@ -26,14 +35,15 @@ private struct IndexText {
     let text: [UInt8]
     /// What stands behind the first words, without regard to case, in which names may differ.
     let folded: [UInt8]
+    /// Whether the statement does nothing where there is one of the name.
+    let mayBeThere: Bool
 
     /// nil for any other statement.
     init?(_ statement: String) {
         guard let start = MigrationCompiler.indexStarts.first(where: statement.hasPrefix) else { return nil }
         var rest = statement.utf8.dropFirst(start.utf8.count)
-        if rest.starts(with: MigrationCompiler.condition.utf8) {
-            rest = rest.dropFirst(MigrationCompiler.condition.utf8.count)
-        }
+        mayBeThere = rest.starts(with: MigrationCompiler.condition.utf8)
+        if mayBeThere { rest = rest.dropFirst(MigrationCompiler.condition.utf8.count) }
         let words = Self.plain(rest)
         (text, folded) = (start.utf8 + words, Self.folded(words))
     }

@@ -47,7 +47,7 @@ package struct Migrator {
         }
         try renumber()
         if recordsHistory { try HistoryMigration(migration, from: from.schema, to: to.schema).run(session, texts) }
-        if compiler.renames { try foreign.lookAgain() }
+        if compiler.renames || isRefused { try foreign.lookAgain() }
         try complete(foreign.modelIndexes, restoresConstraints: isRefused)
         let left = try putOff()
         let omitted = try foreign.putBack()
@@ -134,10 +134,7 @@ package struct Migrator {
     ///   - restoresConstraints: whether those that stay are made anew as well.
     private func complete(_ indexes: [String: String], restoresConstraints: Bool) throws {
         let statements = try compiler.completions + (restoresConstraints ? compiler.constraints().map(\.sql) : [])
-        for name in compiler.clashes(statements, with: indexes) {
-            try run("DROP INDEX IF EXISTS \(to.dialect.defined(name))")
-        }
-        for sql in statements {
+        for sql in compiler.completing(statements, with: indexes) {
             do { try run(sql) } catch let error as StoreError {
                 let refused = session.duplicate(error) == nil ? [] : try equalRows()
                 guard var told = refused.first else { throw error }
