@@ -396,9 +396,9 @@ struct StatementList {
         let (values, marks) = (FormerValueTable(map.dialect), HistoryMarkTable(map.dialect))
         let casualty = try map.table(of: entity("Casualty").index)
         let members = MemberColumns(
-            table: "Z_1STATIONS", owner: "Z_1OWNERS", member: "Z_2STATIONS", position: "Z_FOK_OWNERS")
-        let lost = MemberColumns(table: casualty.name, owner: "Z_1OWNER", member: "Z_PK", position: nil)
-        let placed = MemberColumns(table: casualty.name, owner: "Z_1OWNER", member: "Z_PK", position: "Z_FOK_1OWNER")
+            table: "Z_4SHELVES", owner: "Z_7SHELVES", member: "Z_4LABELS", position: "Z_FOK_4LABELS")
+        let lost = MemberColumns(table: "ZINJURY", owner: "ZCASUALTY", member: "Z_PK", position: nil)
+        let placed = MemberColumns(table: "ZINJURY", owner: "ZCASUALTY", member: "Z_PK", position: "Z_FOK_CASUALTY")
         return values.definitions.enumerated().map {
             Line(defines: true, title: "define former values \($0 + 1)", sql: $1)
         } + [
