@@ -190,8 +190,9 @@ import Testing
             failure { _ = try desk.transactions(.fetchHistory(withFetch: NSFetchRequest(entityName: "Bed"))) }.code
                 == 134060)
         #expect(NSPersistentHistoryChange.entityDescription?.attributesByName["changedEntity"] != nil)
-        #expect(
-            NSPersistentHistoryTransaction.entityDescription(with: desk.context())?.attributesByName["author"] != nil)
+        let context = desk.context()
+        #expect(NSPersistentHistoryChange.entityDescription(with: context)?.attributesByName["changeType"] != nil)
+        #expect(NSPersistentHistoryTransaction.entityDescription(with: context)?.attributesByName["author"] != nil)
     }
 
     @Test("12.5 Deleting keeps the transaction that is named, and what it answers")

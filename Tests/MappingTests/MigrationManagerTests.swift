@@ -68,7 +68,13 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
                 shelves[2], shelves[3],
             ])
         #expect(manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: nil) == sources)
+        #expect(manager.sourceEntity(for: mapping) == sources[0].entity)
+        #expect(manager.destinationEntity(for: mapping) == shelves[0].entity)
         #expect(manager.destinationInstances(forEntityMappingName: "Nothing", sourceInstances: nil).isEmpty)
+    }
+    override func end(_ mapping: NSEntityMapping, manager: NSMigrationManager) throws {
+        manager.reset()
+        #expect(manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil).isEmpty)
     }
 }
 
