@@ -12,65 +12,6 @@ import Testing
     private let versions = Versions()
 
     @Test(
-        "Every mapping model of the corpus is read; most fit the versions that they name",
-        .enabled(if: Corpus.isPresent))
-    func corpus() throws {
-        let files = try Corpus.files(below: "models") { $0.hasSuffix(".xcmappingmodel/xcmapping.xml") }.map {
-            $0.deletingLastPathComponent()
-        }
-        #expect(files.count >= 56)
-        var (fitting, others, expressions, generated) = (0, [String](), 0, 0)
-        var folders: Set<URL> = []
-        for url in files {
-            folders.insert(url)
-            let model = try NSMappingModel(loading: url)
-            #expect(!model.entityMappings.isEmpty)
-            for mapping in model.entityMappings {
-                #expect(mapping.mappingType != .undefinedEntityMappingType)
-                if mapping.sourceEntityName != nil {
-                    #expect(mapping.sourceEntityVersionHash != nil, "\(url.path) \(mapping.name ?? "")")
-                }
-                for property in (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? []) {
-                    guard let text = property.valueExpression?.description else { continue }
-                    if text == "$source.\(property.name ?? "")" { generated += 1 } else { expressions += 1 }
-                }
-            }
-            let document = try MappingDocument(url.appendingPathComponent("xcmapping.xml"))
-            let paths = document.records(of: "XDDEVMAPPINGMODEL").first
-            if let from = version(paths?.name("sourcemodelpath"), of: url),
-                let to = version(paths?.name("destinationmodelpath"), of: url),
-                (try? model.fit(from.schema(), to.schema())) != nil
-            {
-                fitting += 1
-            } else {
-                others.append(url.lastPathComponent)
-            }
-        }
-        print(
-            "mapping models: \(files.count) read, \(expressions) expressions and \(generated) copies, \(fitting) fit the versions in the corpus"
-        )
-        print("do not: \(others)")
-        #expect(fitting >= 30)
-        #expect(expressions > 74)
-    }
-
-    /// The version that a mapping model names by the last two parts of its path, in the same project.
-    private func version(_ path: String?, of mapping: URL) -> NSManagedObjectModel? {
-        guard let path else { return nil }
-        let parts = path.split(separator: "/").suffix(2)
-        let models = Corpus.root.appendingPathComponent("models")
-        var folder = mapping.deletingLastPathComponent()
-        while folder.path.count > models.path.count {
-            let found = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path))?.first {
-                $0.split(separator: "/").suffix(parts.count) == parts
-            }
-            if let found { return try? NSManagedObjectModel(loading: folder.appendingPathComponent(found)) }
-            folder.deleteLastPathComponent()
-        }
-        return nil
-    }
-
-    @Test(
         "What Xcode does not write is generated: names, types, attributes and relationships of the same name",
         .enabled(if: Corpus.isPresent))
     func generated() throws {

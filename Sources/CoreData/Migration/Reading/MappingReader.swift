@@ -8,6 +8,7 @@ import Foundation
 /// Makes a mapping model of a document, with what Xcode's compiler adds: names, types, hashes and generated expressions.
 struct MappingReader {
     private let document: MappingDocument
+    private let mappings: [MappingDocument.Record]
     private let source: Schema
     private let destination: Schema
     private let path: String
@@ -23,13 +24,17 @@ struct MappingReader {
             throw CocoaError.coreData(
                 259, "The mapping model at \(file.path) holds no models.", [NSFilePathErrorKey: file.path])
         }
+        // Xcode leaves mappings that were taken out in the file; the model does not list them any more.
+        mappings =
+            model.links["entitymappings"] == nil
+            ? document.records(of: "XDDEVENTITYMAPPING") : document.records("entitymappings", of: model)
         source = try Schema(checking: ModelFile.draft(embedded: from, path: file.path))
         destination = try Schema(checking: ModelFile.draft(embedded: to, path: file.path))
     }
 
     func read() throws -> NSMappingModel {
         let model = NSMappingModel()
-        let records = document.records(of: "XDDEVENTITYMAPPING").enumerated().sorted {
+        let records = mappings.enumerated().sorted {
             (Int($0.element.texts["mappingnumber"] ?? "") ?? 0, $0.offset) < (
                 Int($1.element.texts["mappingnumber"] ?? "") ?? 0, $1.offset
             )
