@@ -30,8 +30,12 @@ struct ChildSave {
         parent = link.above
         self.inserted = inserted
         let transients = context.tracker.transients
-        self.updated = updated.filter { ChildSave.isChanged($0, transients) }
-        unchanged = updated.filter { !ChildSave.isChanged($0, transients) }
+        var (changed, unchanged) = (ContiguousArray<NSManagedObject>(), ContiguousArray<NSManagedObject>())
+        for object in updated {
+            if ChildSave.isChanged(object, transients) { changed.append(object) } else { unchanged.append(object) }
+        }
+        self.updated = changed
+        self.unchanged = unchanged
         self.deleted = deleted
     }
 

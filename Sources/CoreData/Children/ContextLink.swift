@@ -19,10 +19,10 @@ protocol ContextLink: AnyObject {
     // MARK: Reading
 
     /// The stores that a fetch asks.
-    func stores(for order: FetchOrder, _ context: NSManagedObjectContext) -> [NumberedStore]
+    func stores(for fetch: BoundFetch, _ context: NSManagedObjectContext) -> [NumberedStore]
 
     /// The stores beneath all ancestors, as the topmost context reads them.
-    func storesBelow(for order: FetchOrder, _ context: NSManagedObjectContext) -> [NumberedStore]
+    func storesBelow(for fetch: BoundFetch, _ context: NSManagedObjectContext) -> [NumberedStore]
 
     /// The reader of a store's rows; nil for a store that is not here.
     func reader(of store: UInt16, _ context: NSManagedObjectContext) -> (any StoreReader)?
@@ -31,10 +31,10 @@ protocol ContextLink: AnyObject {
     func readUnsaved(_ key: ObjectKey, _ context: NSManagedObjectContext) throws -> NSManagedObject?
 
     /// The store in which a fetch finds another context's new object; nil if this is for the context itself to say.
-    func home(of object: NSManagedObject, among order: FetchOrder, _ context: NSManagedObjectContext) -> UInt16?
+    func home(of object: NSManagedObject, among fetch: BoundFetch, _ context: NSManagedObjectContext) -> UInt16?
 
     /// How many unsaved objects of ancestors a fetch judges.
-    func unsavedAbove(of query: Query, _ order: FetchOrder, _ context: NSManagedObjectContext) -> Int
+    func unsavedAbove(of query: Query, _ fetch: BoundFetch, _ context: NSManagedObjectContext) -> Int
 
     /// The value of a transient attribute that is in no row; nil if there is none here either.
     func live(of object: NSManagedObject, at slot: Int, _ context: NSManagedObjectContext) -> LiveValue?

@@ -14,12 +14,12 @@ final class CoordinatorLink: ContextLink, Sendable {
 
     // MARK: Reading
 
-    func stores(for order: FetchOrder, _ context: NSManagedObjectContext) -> [NumberedStore] {
-        context.shown(context.requiredCoordinator.stores(for: order))
+    func stores(for fetch: BoundFetch, _ context: NSManagedObjectContext) -> [NumberedStore] {
+        context.shown(context.requiredCoordinator.stores(for: fetch))
     }
 
-    func storesBelow(for order: FetchOrder, _ context: NSManagedObjectContext) -> [NumberedStore] {
-        stores(for: order, context)
+    func storesBelow(for fetch: BoundFetch, _ context: NSManagedObjectContext) -> [NumberedStore] {
+        stores(for: fetch, context)
     }
 
     func reader(of store: UInt16, _ context: NSManagedObjectContext) -> (any StoreReader)? {
@@ -31,9 +31,9 @@ final class CoordinatorLink: ContextLink, Sendable {
         return now.number > 0 && now.store != 0 ? try context.faulting.read(now) : nil
     }
 
-    func home(of object: NSManagedObject, among order: FetchOrder, _ context: NSManagedObjectContext) -> UInt16? { nil }
+    func home(of object: NSManagedObject, among fetch: BoundFetch, _ context: NSManagedObjectContext) -> UInt16? { nil }
 
-    func unsavedAbove(of query: Query, _ order: FetchOrder, _ context: NSManagedObjectContext) -> Int { 0 }
+    func unsavedAbove(of query: Query, _ fetch: BoundFetch, _ context: NSManagedObjectContext) -> Int { 0 }
 
     func live(of object: NSManagedObject, at slot: Int, _ context: NSManagedObjectContext) -> LiveValue? { nil }
 

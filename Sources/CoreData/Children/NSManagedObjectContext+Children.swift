@@ -11,9 +11,9 @@ extension NSManagedObjectContext {
 
     /// Returns the rows that a fetch over one store finds in this context.
     final func batches(of plan: FetchPlan, from number: UInt16) throws -> [RowBatch] {
-        let order = order(plan)
-        guard let store = stores(for: order).first(where: { $0.number == number }) else { return [] }
-        guard let overlay = try overlay(for: order, over: [store]) else {
+        let fetch = bound(plan)
+        guard let store = stores(for: fetch).first(where: { $0.number == number }) else { return [] }
+        guard let overlay = try overlay(for: fetch, over: [store]) else {
             var batches: [RowBatch] = []
             try store.rows.fetch(plan, .latest) { batch in
                 batches += try asHeld(batch, store: number)
@@ -25,16 +25,16 @@ extension NSManagedObjectContext {
     }
 
     final func count(of plan: FetchPlan, from number: UInt16) throws -> Int {
-        let order = order(plan)
-        guard let store = stores(for: order).first(where: { $0.number == number }) else { return 0 }
-        return try overlay(for: order, over: [store])?.count(from: [store]) ?? store.rows.count(plan, .latest)
+        let fetch = bound(plan)
+        guard let store = stores(for: fetch).first(where: { $0.number == number }) else { return 0 }
+        return try overlay(for: fetch, over: [store])?.count(from: [store]) ?? store.rows.count(plan, .latest)
     }
 
     /// Makes a request of a plan that covers all pending changes here, with values, as results are packed.
-    final func order(_ plan: FetchPlan) -> FetchOrder {
+    final func bound(_ plan: FetchPlan) -> BoundFetch {
         var plan = plan
         plan.includesValues = true
-        return FetchOrder(
+        return BoundFetch(
             info: runtime.infos[plan.entity.value], plan: plan, includesPendingChanges: true, asFaults: true,
             stores: nil)
     }

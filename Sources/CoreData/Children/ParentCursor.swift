@@ -17,12 +17,12 @@ final class ParentCursor {
 
     init(_ parent: NSManagedObjectContext, _ plan: FetchPlan, from number: UInt16) throws {
         (self.parent, store) = (parent, number)
-        let order = parent.order(plan)
-        guard let store = parent.stores(for: order).first(where: { $0.number == number }) else { return }
-        if try parent.overlay(for: order, over: [store]) == nil {
+        let fetch = parent.bound(plan)
+        guard let store = parent.stores(for: fetch).first(where: { $0.number == number }) else { return }
+        if try parent.overlay(for: fetch, over: [store]) == nil {
             rows = try store.rows.open(plan, .latest)
         } else {
-            objects = try FetchCursor(parent, order, from: [store])
+            objects = try FetchCursor(parent, fetch, from: [store])
         }
     }
 

@@ -4,8 +4,8 @@ import CoreDataValues
 import Foundation
 
 extension ParentLink {
-    func stores(for order: FetchOrder, _ context: NSManagedObjectContext) -> [NumberedStore] {
-        context.requiredCoordinator.stores(for: order).map { store in
+    func stores(for fetch: BoundFetch, _ context: NSManagedObjectContext) -> [NumberedStore] {
+        context.requiredCoordinator.stores(for: fetch).map { store in
             NumberedStore(
                 number: store.number,
                 rows: ParentRows(child: context, self, number: store.number, below: store.rows), store: store.store,
@@ -13,8 +13,8 @@ extension ParentLink {
         }
     }
 
-    func storesBelow(for order: FetchOrder, _ context: NSManagedObjectContext) -> [NumberedStore] {
-        withParent(of: context) { $0.link.storesBelow(for: order, $0) }
+    func storesBelow(for fetch: BoundFetch, _ context: NSManagedObjectContext) -> [NumberedStore] {
+        withParent(of: context) { $0.link.storesBelow(for: fetch, $0) }
     }
 
     func reader(of store: UInt16, _ context: NSManagedObjectContext) -> (any StoreReader)? {
@@ -36,14 +36,14 @@ extension ParentLink {
         return found.first
     }
 
-    func home(of object: NSManagedObject, among order: FetchOrder, _ context: NSManagedObjectContext) -> UInt16? {
+    func home(of object: NSManagedObject, among fetch: BoundFetch, _ context: NSManagedObjectContext) -> UInt16? {
         guard !object._state.has(.inserted) else { return nil }
         let key = object._state.key
-        return withParent(of: context) { parent in parent.registered(key).map { parent.home(of: $0, among: order) } }
+        return withParent(of: context) { parent in parent.registered(key).map { parent.home(of: $0, among: fetch) } }
     }
 
-    func unsavedAbove(of query: Query, _ order: FetchOrder, _ context: NSManagedObjectContext) -> Int {
-        withParent(of: context) { $0.unsaved(of: query, order) }
+    func unsavedAbove(of query: Query, _ fetch: BoundFetch, _ context: NSManagedObjectContext) -> Int {
+        withParent(of: context) { $0.unsaved(of: query, fetch) }
     }
 
     /// A copy of the parent's value.

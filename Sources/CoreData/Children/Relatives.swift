@@ -25,7 +25,8 @@ final class Relatives: @unchecked Sendable {
     /// How many keys were noted in all.
     let keyCount = Atomic<Int>(0)
     /// How many contexts merge automatically.
-    let mergerCount = Atomic<Int>(0)
+    private let mergerCount = Atomic<Int>(0)
+    var hasMergers: Bool { mergerCount.load(ordering: .relaxed) > 0 }
 
     private func withState<R>(_ body: (inout State) -> R) -> R { lock.withLock { body(&state) } }
 
@@ -99,11 +100,7 @@ final class Relatives: @unchecked Sendable {
 
 extension NSManagedObjectContext {
     /// Tells contexts that merge by themselves what this one has saved.
-    final func tellRelatives(of event: ContextEvent) {
-        postObjectIDs(.didSaveIDs, changedKey: NSUpdatedObjectIDsKey, event.inserted, event.updated, event.deleted)
-        guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
-        tellRelatives(of: ChangePayload(event), isSave: true)
-    }
+    final func tellRelatives(of event: ContextEvent) { tellRelatives(of: ChangePayload(event), isSave: true) }
 
     /// Has other contexts merge: after a save the children and the siblings over the same coordinator or parent, after
     /// a merge the children.

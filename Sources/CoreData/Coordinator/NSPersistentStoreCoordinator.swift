@@ -319,13 +319,13 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// The stores that a fetch asks.
-    final func stores(for order: FetchOrder) -> [NumberedStore] {
-        if order.stores == nil {
+    final func stores(for fetch: BoundFetch) -> [NumberedStore] {
+        if fetch.stores == nil {
             let only = onlyStore.withLock { $0 }
-            if !only.isEmpty, only[0].store.holds(order.info) { return only }
+            if !only.isEmpty, only[0].store.holds(fetch.info) { return only }
         }
         return persistentStores.compactMap { store in
-            guard store.holds(order.info), order.stores?.contains(where: { $0 === store }) ?? true else { return nil }
+            guard store.holds(fetch.info), fetch.stores?.contains(where: { $0 === store }) ?? true else { return nil }
             return numbered(store)
         }
     }

@@ -126,6 +126,7 @@ extension Faulting {
         }
         openSiblings.removeAll { $0.chunk === siblings }
         let isTarget = siblings.layout.slotCount > 0
+        guard isTarget || siblings.count > 1 else { return false }
         let numbers = isTarget ? targets(in: siblings, Int(state.pointee.targetSlot)) : keys(of: siblings)
         let wanted = unread(numbers, beside: object, includesMissing: isTarget)
         guard wanted.numbers.count > 1, wanted.numbers.contains(state.pointee.number) else { return false }

@@ -28,7 +28,7 @@ extension NSManagedObject {
     @inline(never)
     final func fireUnseen(writing slot: Int? = nil) {
         guard let context = managedObjectContext else { return fire() }
-        context.faulting.unseen { if let slot { fire(reading: slot) } else { fire() } }
+        context.faulting.unseen { fire(reading: slot) }
         if slot != nil { noteMissed() }
     }
 

@@ -60,29 +60,20 @@ final class Faulting {
 }
 
 extension NSManagedObject {
-    /// Fires the fault for one slot, whose name an error carries.
-    final func fire(reading slot: Int) {
+    /// Reads the row of a fault. If that fails it stays a fault, and the context keeps the error (`pendingReadError`).
+    ///
+    /// - Parameter slot: what is read of it, whose name an error carries.
+    final func fire(reading slot: Int? = nil) {
         if _state.pointee.slow == SlowReason.dormant {
             if _state.has(.unasked) { noteUnseen() }
             _state.pointee.slow = 0
             return
         }
         guard _state.isFault, let context = managedObjectContext else {
-            if _state.pointee.slow & SlowReason.standsIn != 0 { standIn(at: slot) }
+            if let slot, _state.pointee.slow & SlowReason.standsIn != 0 { standIn(at: slot) }
             return
         }
         context.faulting.fire(self, reading: slot)
-    }
-
-    /// Reads the row of a fault. If that fails it stays a fault, and the context keeps the error (`pendingReadError`).
-    final func fire() {
-        if _state.pointee.slow == SlowReason.dormant {
-            if _state.has(.unasked) { noteUnseen() }
-            _state.pointee.slow = 0
-            return
-        }
-        guard _state.isFault, let context = managedObjectContext else { return }
-        context.faulting.fire(self)
     }
 }
 

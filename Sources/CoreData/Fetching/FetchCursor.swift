@@ -12,7 +12,7 @@ final class FetchCursor {
         var objects: ArraySlice<NSManagedObject> = []
     }
     private let context: NSManagedObjectContext
-    private let order: FetchOrder
+    private let fetch: BoundFetch
     private var sources: [Source] = []
     /// How objects of the sources are merged; nil if the sources are returned one after the other.
     private var merging: ObjectOrder?
@@ -20,13 +20,13 @@ final class FetchCursor {
     private var wanted = Int.max
 
     /// - Parameter stores: the stores to ask; nil for all of the request.
-    init(_ context: NSManagedObjectContext, _ order: FetchOrder, from stores: [NumberedStore]? = nil) throws {
+    init(_ context: NSManagedObjectContext, _ fetch: BoundFetch, from stores: [NumberedStore]? = nil) throws {
         self.context = context
-        self.order = order
-        var plan = order.plan
+        self.fetch = fetch
+        var plan = fetch.plan
         plan.includesValues = true
-        let stores = stores ?? context.stores(for: order)
-        if let overlay = try context.overlay(for: order, over: stores) {
+        let stores = stores ?? context.stores(for: fetch)
+        if let overlay = try context.overlay(for: fetch, over: stores) {
             let parts = try overlay.parts(from: stores)
             plan.predicate = parts.others
             (skips, wanted) = (plan.offset, plan.limit > 0 ? plan.limit : .max)
@@ -46,13 +46,13 @@ final class FetchCursor {
     func next() throws -> [NSManagedObject]? {
         var batch: [NSManagedObject] = []
         while wanted > 0, batch.isEmpty, let some = try merging == nil || sources.count == 1 ? following() : merged() {
-            let present = some.filter { !order.isLeftOut($0) }
+            let present = some.filter { !fetch.isLeftOut($0) }
             batch = Array(present.dropFirst(skips).prefix(wanted))
             skips -= min(skips, present.count)
             wanted -= batch.count
         }
         guard !batch.isEmpty else { return nil }
-        if !order.prefetch.isEmpty { try Prefetch(context: context, isEverything: false).run(order.prefetch, batch) }
+        if !fetch.prefetch.isEmpty { try Prefetch(context: context, isEverything: false).run(fetch.prefetch, batch) }
         return batch
     }
 
@@ -97,8 +97,8 @@ final class FetchCursor {
                     return false
                 }
                 let objects = context.faulting.materialize(
-                    [batch], store: sources[place].store, asFaults: order.asFaults)
-                if order.renews { context.renew(batch, store: sources[place].store) }
+                    [batch], store: sources[place].store, asFaults: fetch.asFaults)
+                if fetch.renews { context.renew(batch, store: sources[place].store) }
                 sources[place].objects = objects[...]
             } catch { throw CocoaError.reading(error) }
         }

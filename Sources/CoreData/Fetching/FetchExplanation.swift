@@ -65,27 +65,27 @@ extension NSManagedObjectContext {
     public final func explain<T>(_ request: NSFetchRequest<T>) throws -> FetchExplanation {
         checkQueue()
         let isValues = request.resultType == .dictionaryResultType
-        let order = isValues ? try dictionaryOrder(request).order : try self.order(request)
+        let fetch = isValues ? try boundValues(request).fetch : try self.bound(request)
         do {
             let query =
                 isValues
-                ? try Query(valuesOf: order.plan, in: runtime.schema) : try Query(order.plan, in: runtime.schema)
-            let parts = try link.storesBelow(for: order, self).map {
-                try part(of: order, counts: request.resultType == .countResultType, $0)
+                ? try Query(valuesOf: fetch.plan, in: runtime.schema) : try Query(fetch.plan, in: runtime.schema)
+            let parts = try link.storesBelow(for: fetch, self).map {
+                try part(of: fetch, counts: request.resultType == .countResultType, $0)
             }
             return FetchExplanation(
-                entityName: order.info.entity.name, parts: parts,
-                unsavedObjectCount: isValues ? 0 : unsaved(of: query, order))
+                entityName: fetch.info.entity.name, parts: parts,
+                unsavedObjectCount: isValues ? 0 : unsaved(of: query, fetch))
         } catch { throw CocoaError.reading(error) }
     }
 
-    private func part(of order: FetchOrder, counts: Bool, _ store: NumberedStore) throws -> FetchExplanation.Part {
+    private func part(of fetch: BoundFetch, counts: Bool, _ store: NumberedStore) throws -> FetchExplanation.Part {
         let type = store.store.type
-        guard let told = try store.rows.explanation(of: store.asked(order.plan), counts: counts, .latest) else {
+        guard let told = try store.rows.explanation(of: store.asked(fetch.plan), counts: counts, .latest) else {
             let reading =
                 store.store is NSIncrementalStore
                 ? "it is asked by execute(_:with:), and what it answers is judged row by row."
-                : "all rows of \(order.info.entity.name) are in memory and judged one by one."
+                : "all rows of \(fetch.info.entity.name) are in memory and judged one by one."
             return FetchExplanation.Part(
                 storeIdentifier: store.store.identifier, storeType: type, sql: nil, bindings: [], queryPlan: [],
                 indexes: [], missingIndexes: [],
@@ -103,12 +103,12 @@ extension NSManagedObjectContext {
     }
 
     /// How many objects the overlays of this context and of those above it would judge.
-    final func unsaved(of query: Query, _ order: FetchOrder) -> Int {
-        guard order.includesPendingChanges else { return 0 }
+    final func unsaved(of query: Query, _ fetch: BoundFetch) -> Int {
+        guard fetch.includesPendingChanges else { return 0 }
         let own = tracker.dirty.count {
             $0._state.has(.dirty) && query.bound.reach.includes($0._state.info.entity.index)
         }
-        return own + link.unsavedAbove(of: query, order, self)
+        return own + link.unsavedAbove(of: query, fetch, self)
     }
 }
 

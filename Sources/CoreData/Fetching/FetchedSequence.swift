@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
         guard request.resultType == .managedObjectResultType else {
             throw CocoaError.unsupported("a sequence of NSFetchRequest.resultType \(request.resultType.rawValue)")
         }
-        return try FetchCursor(self, order(request))
+        return try FetchCursor(self, bound(request))
     }
 
     private func typed<T>(_ object: NSManagedObject) throws -> T {

@@ -8,9 +8,9 @@ extension NSManagedObjectContext {
     /// Returns the dictionaries of a request: stored values, without unsaved changes (8.3).
     @inline(never)
     final func dictionaries<T>(_ request: NSFetchRequest<T>) throws -> [NSDictionary] {
-        let (order, form) = try dictionaryOrder(request)
+        let (fetch, form) = try boundValues(request)
         var found: [NSDictionary] = []
-        try readValues(order) { rows, store in
+        try readValues(fetch) { rows, store in
             let maker = DictionaryMaker(form, self, store: store, rows.columns)
             for row in 0..<rows.count { found.append(try maker.dictionary(rows, row: row)) }
             fetchProgress?.add(rows.count)
@@ -21,9 +21,9 @@ extension NSManagedObjectContext {
     /// Counts the dictionaries of a request.
     @inline(never)
     final func countOfDictionaries<T>(_ request: NSFetchRequest<T>) throws -> Int {
-        let order = try dictionaryOrder(request).order
+        let fetch = try boundValues(request).fetch
         var count = 0
-        try readValues(order) { rows, _ in count += rows.count }
+        try readValues(fetch) { rows, _ in count += rows.count }
         return count
     }
 
@@ -37,38 +37,38 @@ extension NSManagedObjectContext {
                     + ".dictionaryResultType.")
         }
         guard let properties = request.propertiesToFetch, !properties.isEmpty else { return }
-        let order = try order(request)
-        let form = try DictionaryForm(properties, order.info, self)
+        let fetch = try bound(request)
+        let form = try DictionaryForm(properties, fetch.info, self)
         do {
-            var plan = FetchPlan(entity: order.plan.entity)
+            var plan = FetchPlan(entity: fetch.plan.entity)
             plan.projection = .values(ValueProjection(form.columns))
             _ = try Query(valuesOf: plan, in: runtime.schema)
         } catch { throw CocoaError.reading(error) }
     }
 
     /// Converts a request for dictionaries to the columns that stores are asked for.
-    final func dictionaryOrder<T>(_ request: NSFetchRequest<T>) throws -> (order: FetchOrder, form: DictionaryForm) {
-        var order = try order(request)
+    final func boundValues<T>(_ request: NSFetchRequest<T>) throws -> (fetch: BoundFetch, form: DictionaryForm) {
+        var fetch = try bound(request)
         let properties = request.propertiesToFetch.flatMap { $0.isEmpty ? nil : $0 }
-        let form = try DictionaryForm(properties, order.info, self)
-        let grouping = try DictionaryForm(request.propertiesToGroupBy ?? [], order.info, self)
+        let form = try DictionaryForm(properties, fetch.info, self)
+        let grouping = try DictionaryForm(request.propertiesToGroupBy ?? [], fetch.info, self)
         let having = try request.havingPredicate.map { try bridge($0) }
-        order.plan.projection = .values(
+        fetch.plan.projection = .values(
             ValueProjection(
                 form.columns, grouping: grouping.columns.map(\.expression), having: having,
                 isDistinct: request.returnsDistinctResults))
         do {
-            try form.check(try Query(valuesOf: order.plan, in: runtime.schema))
+            try form.check(try Query(valuesOf: fetch.plan, in: runtime.schema))
         } catch { throw CocoaError.reading(error) }
-        return (order, form)
+        return (fetch, form)
     }
 
     /// Reads the stored values in batches, with the number of the store if there is only one.
-    func readValues(_ order: FetchOrder, _ receive: (ValueRows, UInt16) throws -> Void) throws {
-        let stores = link.storesBelow(for: order, self)
+    func readValues(_ fetch: BoundFetch, _ receive: (ValueRows, UInt16) throws -> Void) throws {
+        let stores = link.storesBelow(for: fetch, self)
         do {
             let values = try ValueReading.open(
-                order.plan, .latest, of: stores.map { ($0.rows, $0.asked(order.plan).predicate) }, in: runtime.schema)
+                fetch.plan, .latest, of: stores.map { ($0.rows, $0.asked(fetch.plan).predicate) }, in: runtime.schema)
             while let rows = try values.next() { try receive(rows, stores.count == 1 ? stores[0].number : 0) }
         } catch { throw CocoaError.reading(error) }
     }

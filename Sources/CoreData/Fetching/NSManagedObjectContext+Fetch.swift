@@ -23,10 +23,10 @@ extension NSManagedObjectContext {
             if request.propertiesToFetch != nil || request.propertiesToGroupBy != nil {
                 try checkProperties(of: request)
             }
-            let order = try order(request)
-            let objects = try fetchObjects(order)
-            if !order.prefetch.isEmpty {
-                try Prefetch(context: self, isEverything: order.plan.isEverything).run(order.prefetch, objects)
+            let fetch = try bound(request)
+            let objects = try fetchObjects(fetch)
+            if !fetch.prefetch.isEmpty {
+                try Prefetch(context: self, isEverything: fetch.plan.isEverything).run(fetch.prefetch, objects)
             }
             if request.refusesFaults {
                 faulting.expectNoFaults(of: objects)
@@ -35,9 +35,9 @@ extension NSManagedObjectContext {
             }
             return try cast(objects, request)
         case .managedObjectIDResultType:
-            return try cast(fetchObjects(try order(request)).map(\.objectID), request)
+            return try cast(fetchObjects(try bound(request)).map(\.objectID), request)
         case .countResultType:
-            return try cast([NSNumber(value: try count(try order(request)))], request)
+            return try cast([NSNumber(value: try count(try bound(request)))], request)
         case .dictionaryResultType:
             return try cast(dictionaries(request), request)
         case let other:
@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
     @inline(__always)
     private func countNow<T>(_ request: NSFetchRequest<T>) throws -> Int {
         if request.resultType == .dictionaryResultType { return try countOfDictionaries(request) }
-        return try count(try order(request))
+        return try count(try bound(request))
     }
 
     /// Casts results to the request's type.
@@ -104,11 +104,12 @@ extension NSManagedObjectContext {
         return place
     }
 
-    final func fetchObjects(_ order: FetchOrder) throws -> [NSManagedObject] {
-        let stores = self.stores(for: order)
-        if let overlay = try overlay(for: order, over: stores) { return try overlay.objects(from: stores) }
+    final func fetchObjects(_ fetch: BoundFetch) throws -> [NSManagedObject] {
+        let stores = self.stores(for: fetch)
+        if let overlay = try overlay(for: fetch, over: stores) { return try overlay.objects(from: stores) }
         guard let store = stores.first else { return [] }
-        return try fetch(order.plan, from: store, asFaults: order.asFaults, renewing: order.renews, page: order.page)
+        return try self.fetch(
+            fetch.plan, from: store, asFaults: fetch.asFaults, renewing: fetch.renews, page: fetch.page)
     }
 
     final func fetch(
@@ -143,28 +144,28 @@ extension NSManagedObjectContext {
         return Array(objects)
     }
 
-    private func count(_ order: FetchOrder) throws -> Int {
-        let stores = self.stores(for: order)
-        if let overlay = try overlay(for: order, over: stores) { return try overlay.count(from: stores) }
+    private func count(_ fetch: BoundFetch) throws -> Int {
+        let stores = self.stores(for: fetch)
+        if let overlay = try overlay(for: fetch, over: stores) { return try overlay.count(from: stores) }
         guard let store = stores.first else { return 0 }
-        do { return try store.rows.count(store.asked(order.plan), .latest) } catch { throw CocoaError.reading(error) }
+        do { return try store.rows.count(store.asked(fetch.plan), .latest) } catch { throw CocoaError.reading(error) }
     }
 
     /// The stores that a fetch asks. Mostly those of the coordinator, as they are.
-    final func stores(for order: FetchOrder) -> [NumberedStore] {
-        readsElsewhere ? link.stores(for: order, self) : requiredCoordinator.stores(for: order)
+    final func stores(for fetch: BoundFetch) -> [NumberedStore] {
+        readsElsewhere ? link.stores(for: fetch, self) : requiredCoordinator.stores(for: fetch)
     }
 
     /// Returns the overlay that merges pending changes into a fetch; nil if one store's answer is the result.
-    final func overlay(for order: FetchOrder, over stores: [NumberedStore]) throws -> PendingOverlay? {
-        if order.includesPendingChanges {
+    final func overlay(for fetch: BoundFetch, over stores: [NumberedStore]) throws -> PendingOverlay? {
+        if fetch.includesPendingChanges {
             processChanges()
             // A fetch by a store during a save must not see pending changes.
             if tracker.dirtyCount > 0, !requiredCoordinator.isView {
-                let overlay = try PendingOverlay(context: self, order: order)
+                let overlay = try PendingOverlay(context: self, fetch: fetch)
                 if overlay.isNeeded || stores.count != 1 { return overlay }
             }
         }
-        return stores.count == 1 ? nil : try PendingOverlay(context: self, order: order)
+        return stores.count == 1 ? nil : try PendingOverlay(context: self, fetch: fetch)
     }
 }

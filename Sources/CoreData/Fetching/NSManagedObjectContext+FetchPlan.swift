@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
     /// Converts the entity, predicate and sort order of a request to values, once.
     ///
     /// - Throws: 134060 for an entity that the model lacks and for an invalid predicate, sort key or key path.
-    final func order<T>(_ request: NSFetchRequest<T>) throws -> FetchOrder {
+    final func bound<T>(_ request: NSFetchRequest<T>) throws -> BoundFetch {
         let info = try entityInfo(of: request)
         if let type = T.self as? NSManagedObject.Type { info.bind(type) }
         var plan = FetchPlan(entity: info.entity.index)
@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
         if let keyPaths = request.relationshipKeyPathsForPrefetching {
             prefetch = try PrefetchStep.steps(keyPaths, from: info.entity, in: runtime.schema)
         }
-        return FetchOrder(
+        return BoundFetch(
             info: info, plan: plan, includesPendingChanges: request.includesPendingChanges,
             asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores,
             renews: request.shouldRefreshRefetchedObjects && request.includesPropertyValues,

@@ -9,9 +9,9 @@ private struct AskedStores {
     /// Whether every unsaved object will be saved in one of them.
     let areAll: Bool
 
-    init(_ stores: [NumberedStore], _ order: FetchOrder, _ context: NSManagedObjectContext) {
+    init(_ stores: [NumberedStore], _ fetch: BoundFetch, _ context: NSManagedObjectContext) {
         numbers = Set(stores.map(\.number))
-        areAll = order.stores == nil && stores.count == context.requiredCoordinator.stores(for: order).count
+        areAll = fetch.stores == nil && stores.count == context.requiredCoordinator.stores(for: fetch).count
     }
 }
 
@@ -21,13 +21,13 @@ private struct AskedStores {
 /// others by the store, which is asked for as many more rows as judged ones may drop out of its result.
 struct PendingOverlay {
     let context: NSManagedObjectContext
-    let order: FetchOrder
+    let fetch: BoundFetch
     private let query: Query
 
-    init(context: NSManagedObjectContext, order: FetchOrder) throws {
+    init(context: NSManagedObjectContext, fetch: BoundFetch) throws {
         self.context = context
-        self.order = order
-        do { query = try Query(order.plan, in: context.runtime.schema) } catch { throw CocoaError.reading(error) }
+        self.fetch = fetch
+        do { query = try Query(fetch.plan, in: context.runtime.schema) } catch { throw CocoaError.reading(error) }
     }
 
     /// Whether a changed object can affect the result. Pending deletions are propagated before.
@@ -38,15 +38,15 @@ struct PendingOverlay {
 
     func objects(from stores: [NumberedStore]) throws -> [NSManagedObject] {
         let judged = try Judged(self, stores)
-        if stores.count == 1, order.plan.limit > 0 || order.plan.offset > 0, !objectOrder.isEmpty {
+        if stores.count == 1, fetch.plan.limit > 0 || fetch.plan.offset > 0, !objectOrder.isEmpty {
             return try page(judged, stores[0])
         }
-        var plan = order.plan
+        var plan = fetch.plan
         if plan.limit > 0 { plan.limit = sum(plan.limit, plan.offset, judged.storedKeys.count) }
         plan.offset = 0
         var found: [NSManagedObject] = []
         for store in stores { found += try fetched(plan, store) }
-        return window(merged(found, judged, isOneStore: stores.count == 1), from: order.plan.offset)
+        return window(merged(found, judged, isOneStore: stores.count == 1), from: fetch.plan.offset)
     }
 
     var objectOrder: ObjectOrder { ObjectOrder(query) }
@@ -56,30 +56,30 @@ struct PendingOverlay {
         let judged = try Judged(self, stores)
         return (
             objectOrder.isEmpty ? judged.fitting : objectOrder.sorted(judged.fitting),
-            judged.othersThanStored(order.plan.predicate)
+            judged.othersThanStored(fetch.plan.predicate)
         )
     }
 
     private func fetched(_ plan: FetchPlan, _ store: NumberedStore) throws -> [NSManagedObject] {
         var found = try context.fetch(
-            plan, from: store, asFaults: order.asFaults, renewing: order.renews, page: order.page)
-        found.removeAll { order.isLeftOut($0) }
+            plan, from: store, asFaults: fetch.asFaults, renewing: fetch.renews, page: fetch.page)
+        found.removeAll { fetch.isLeftOut($0) }
         return found
     }
 
     /// Fetches a page of an order: the store is asked for the other rows alone, from as far before the offset as judged
     /// objects may push rows behind it.
     private func page(_ judged: Judged, _ store: NumberedStore) throws -> [NSManagedObject] {
-        var plan = order.plan
-        plan.predicate = judged.othersThanStored(order.plan.predicate)
-        plan.offset = max(0, order.plan.offset - judged.fitting.count)
-        if plan.limit > 0 { plan.limit = sum(plan.limit, order.plan.offset - plan.offset) }
+        var plan = fetch.plan
+        plan.predicate = judged.othersThanStored(fetch.plan.predicate)
+        plan.offset = max(0, fetch.plan.offset - judged.fitting.count)
+        if plan.limit > 0 { plan.limit = sum(plan.limit, fetch.plan.offset - plan.offset) }
         let others = try fetched(plan, store)
-        return window(objectOrder.inserted(judged.fitting, into: others), from: order.plan.offset - plan.offset)
+        return window(objectOrder.inserted(judged.fitting, into: others), from: fetch.plan.offset - plan.offset)
     }
 
     private func window(_ objects: [NSManagedObject], from offset: Int) -> [NSManagedObject] {
-        Array(objects.dropFirst(offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
+        Array(objects.dropFirst(offset).prefix(fetch.plan.limit > 0 ? fetch.plan.limit : .max))
     }
 
     /// Adds limits without overflow: they may be as large as `Int.max`.
@@ -93,13 +93,13 @@ struct PendingOverlay {
     /// Counts what `objects` would return, without reading rows that the changes cannot affect.
     func count(from stores: [NumberedStore]) throws -> Int {
         let judged = try Judged(self, stores)
-        var plan = order.plan
+        var plan = fetch.plan
         plan.limit = 0
         plan.offset = 0
         var count = judged.fitting.count
         for store in stores { count += try context.counted(plan, in: store) - judged.stored(plan, in: store, context) }
-        count = max(0, count - order.plan.offset)
-        return order.plan.limit > 0 ? min(count, order.plan.limit) : count
+        count = max(0, count - fetch.plan.offset)
+        return fetch.plan.limit > 0 ? min(count, fetch.plan.limit) : count
     }
 
     // MARK: Order
@@ -129,7 +129,7 @@ struct PendingOverlay {
         private(set) var storedKeys: [ObjectKey] = []
 
         init(_ overlay: PendingOverlay, _ stores: [NumberedStore]) throws {
-            guard overlay.order.includesPendingChanges else { return }
+            guard overlay.fetch.includesPendingChanges else { return }
             let (context, query) = (overlay.context, overlay.query)
             let reach = query.bound.reach
             let changed = context.tracker.dirty.filter {
@@ -137,7 +137,7 @@ struct PendingOverlay {
             }
             var candidates = changed.filter { reach.rows.contains($0._state.pointee.entity) }
             all = Set(candidates)
-            if let plan = Judged.linked(changed, query, overlay.order.plan) {
+            if let plan = Judged.linked(changed, query, overlay.fetch.plan) {
                 for store in stores {
                     for object in try context.fetch(plan, from: store, asFaults: true) where all.insert(object).inserted
                     {
@@ -147,7 +147,7 @@ struct PendingOverlay {
             }
             storedKeys = all.filter { !$0._state.has(.inserted) }.map(\._state.key)
             try overlay.readLinks(of: candidates)
-            let asked = AskedStores(stores, overlay.order, context)
+            let asked = AskedStores(stores, overlay.fetch, context)
             let evaluator = BoundEvaluator(query)
             fitting = candidates.filter { overlay.isWanted($0, asked) && evaluator.matches(ObjectSource($0)) }
         }
@@ -202,7 +202,7 @@ struct PendingOverlay {
     private func readLinks(of objects: [NSManagedObject]) throws {
         guard objects.count > 1, !query.bound.reach.isLocal else { return }
         let paths = query.bound.reach.links.map { $0.path.joined(separator: ".") }
-        let steps = try PrefetchStep.steps(paths, from: order.info.entity, in: context.runtime.schema)
+        let steps = try PrefetchStep.steps(paths, from: fetch.info.entity, in: context.runtime.schema)
         try Prefetch(context: context, isEverything: false).run(steps, objects)
     }
 
@@ -213,7 +213,7 @@ struct PendingOverlay {
         let isHere =
             state.pointee.store != 0
             ? stores.numbers.contains(state.pointee.store)
-            : stores.areAll || stores.numbers.contains(context.home(of: object, among: order))
+            : stores.areAll || stores.numbers.contains(context.home(of: object, among: fetch))
         return isHere && query.bound.reach.rows.contains(state.pointee.entity)
     }
 }

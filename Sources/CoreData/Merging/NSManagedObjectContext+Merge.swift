@@ -63,7 +63,6 @@ extension NSManagedObjectContext {
         processPendingChanges()
         guard !payload.invalidatesAll else { return refreshAllObjects() }
         Merging(payload, into: self).run()
-        guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
-        tellRelatives(of: payload, isSave: false)
+        if requiredCoordinator.relatives.hasMergers { tellRelatives(of: payload, isSave: false) }
     }
 }

@@ -140,6 +140,32 @@ extension UnsafeMutablePointer<ObjectState> {
         if !kept { dropOverlay() }
     }
 
+    /// Releases members and cached targets.
+    func dropRelationships() {
+        if let toMany = pointee.toMany {
+            for index in 0..<info.relationshipStateCount {
+                if let members = toMany[index] { Unmanaged<AnyObject>.fromOpaque(members).release() }
+            }
+            toMany.deallocate()
+            pointee.toMany = nil
+        }
+        dropTargets()
+    }
+
+    /// Releases cached to-one targets.
+    func dropTargets() {
+        if let target = pointee.target {
+            pointee.target = nil
+            Unmanaged<AnyObject>.fromOpaque(target).release()
+        }
+        guard let targets = pointee.targets else { return }
+        for slot in 0..<info.layout.slotCount {
+            if let target = targets[slot] { Unmanaged<AnyObject>.fromOpaque(target).release() }
+        }
+        targets.deallocate()
+        pointee.targets = nil
+    }
+
     func forEachMember(_ body: (Int, ToMany) -> Void) {
         guard let toMany = pointee.toMany else { return }
         for index in 0..<info.entity.toMany.count {

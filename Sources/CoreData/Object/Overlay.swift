@@ -111,3 +111,22 @@ struct Overlay {
         }
     }
 }
+
+extension UnsafeMutablePointer<ObjectState> {
+    var overlay: Overlay? { pointee.overlay.map { Overlay(base: $0) } }
+
+    /// The overlay, allocated if missing.
+    func makeOverlay() -> Overlay {
+        if let overlay { return overlay }
+        let made = Overlay.allocate(info.layout)
+        pointee.overlay = made.base
+        pointee.slow |= SlowReason.overlay
+        return made
+    }
+
+    func dropOverlay() {
+        overlay?.deallocate(info.layout, info.kinds)
+        pointee.overlay = nil
+        pointee.slow &= ~SlowReason.overlay
+    }
+}

@@ -181,6 +181,13 @@ extension NSManagedObject {
         }
     }
 
+    /// Calls `body` with the state of each to-many that is stored; transient ones are left out.
+    final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
+        forEachToMany { index, members in
+            if !relationship(toMany: index).description.isTransient { body(index, members) }
+        }
+    }
+
     final func hasChangedToMany() -> Bool {
         var changed = false
         forEachToMany { index, members in

@@ -3,13 +3,6 @@
 import CoreDataValues
 
 extension NSManagedObject {
-    /// Calls `body` with the state of each to-many that is stored; transient ones are left out.
-    final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
-        forEachToMany { index, members in
-            if !relationship(toMany: index).description.isTransient { body(index, members) }
-        }
-    }
-
     /// Reads the members again, below pending changes.
     final func renewToManys() {
         forEachStoredToMany { index, members in

@@ -272,6 +272,8 @@ struct SaveOperation {
         deleted.borrowEach { object in object.didSave() }
         context.post(ContextNotice.didSave, event.savedInfo(of: context))
         if context.followers != nil, !event.inserted.isEmpty { context.tellFollowersOfPermanentIDs() }
-        context.tellRelatives(of: event)
+        context.postObjectIDs(
+            .didSaveIDs, changedKey: NSUpdatedObjectIDsKey, event.inserted, event.updated, event.deleted)
+        if context.requiredCoordinator.relatives.hasMergers { context.tellRelatives(of: event) }
     }
 }

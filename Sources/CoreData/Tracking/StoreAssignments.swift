@@ -53,11 +53,11 @@ extension NSManagedObjectContext {
 
     /// The store in which a fetch finds a new object: the one it will be saved in, or the first one asked if no store
     /// takes it.
-    final func home(of object: NSManagedObject, among order: FetchOrder) -> UInt16 {
+    final func home(of object: NSManagedObject, among fetch: BoundFetch) -> UInt16 {
         let stores = requiredCoordinator.persistentStores
         if stores.count == 1 { return stores[0].number }
-        if let above = link.home(of: object, among: order, self) { return above }
-        return (try? home(of: object))?.number ?? requiredCoordinator.stores(for: order).first?.number ?? 0
+        if let above = link.home(of: object, among: fetch, self) { return above }
+        return (try? home(of: object))?.number ?? requiredCoordinator.stores(for: fetch).first?.number ?? 0
     }
 
     /// The store that a new object is saved in: the chosen one, else the first that takes it.

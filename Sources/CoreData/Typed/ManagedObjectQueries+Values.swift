@@ -121,13 +121,13 @@ extension NSManagedObjectContext {
         request.predicate = predicate
         request.sortDescriptors = order
         request.fetchLimit = limit
-        var order = try self.order(request)
-        let (info, runtime, identities) = (order.info, runtime, identities)
+        var fetch = try self.bound(request)
+        let (info, runtime, identities) = (fetch.info, runtime, identities)
         do {
-            order.plan.projection = .values(
+            fetch.plan.projection = .values(
                 ValueProjection(try columns { try KeyPathNames.keys(of: $0, in: info, runtime) }))
         } catch { throw CocoaError.coreData(134060, "Values of \(info.entity.name) cannot be read: \(error)") }
-        try readValues(order) { rows, store in
+        try readValues(fetch) { rows, store in
             try take(rows) { value in
                 guard case .key(let key) = value else { return nil }
                 return NSManagedObjectID(

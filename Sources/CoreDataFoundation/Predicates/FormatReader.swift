@@ -162,6 +162,8 @@ struct FormatReader {
         case .variable(let name):
             guard let place = place(name), let argument = arguments[place] else { return nil }
             return Value(plain: argument).map { .constant($0) }
+        // As an object and a value again they are the same; a Boolean becomes a number.
+        case .constant(.int), .constant(.double), .constant(.text): return expression
         case .constant, .list, .this, .function, .subquery, .conditional: return nil
         }
     }

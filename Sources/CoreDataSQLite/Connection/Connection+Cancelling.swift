@@ -29,8 +29,7 @@ extension Connection {
     /// another connection's lock.
     ///
     /// - Throws: `CancellationError` when that happened, or when the task was cancelled before. Nothing was written then.
-    func cancellable<R>(_ body: () throws -> R) throws -> R {
-        guard let cancellation = Cancellation.current else { return try body() }
+    func cancellable<R>(by cancellation: Cancellation, _ body: () throws -> R) throws -> R {
         guard !cancellation.isCancelled else { throw CancellationError() }
         beginWatch(Watch(cancellation, timeout: options.timeout))
         defer { endWatch() }
@@ -71,8 +70,7 @@ extension Connection {
     }
 
     /// The last moment at which a transaction is broken off: a commit runs to its end.
-    func endWatchBeforeCommit() throws {
-        guard let watch else { return }
+    func endBeforeCommit(_ watch: Watch) throws {
         endWatch()
         if watch.cancellation.isCancelled { throw CancellationError() }
     }

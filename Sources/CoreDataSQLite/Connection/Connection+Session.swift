@@ -18,7 +18,7 @@ extension Connection: SQLSession {
 
     func insert(_ rows: Range<Int>, of chunk: RowChunk, each count: Int, _ texts: WriteCompiler) throws -> SQLRefusal? {
         let entity = chunk.layout.entity
-        let binder = binder(of: texts.map.schema[entity]) { texts.stored(of: entity) }
+        let binder = cache.binder(of: texts.map.schema[entity]) { texts.stored(of: entity) }
         let statement = try statement(.insert(entity, rows: count), texts)
         var start = rows.lowerBound
         while start < rows.upperBound {
@@ -68,7 +68,7 @@ extension Connection: SQLSession {
     func insertNew(_ rows: Range<Int>, of chunk: RowChunk, _ shape: SQLShape, _ texts: WriteCompiler) throws -> [Int64]
     {
         let entity = chunk.layout.entity
-        let binder = binder(of: texts.map.schema[entity]) { texts.stored(of: entity) }
+        let binder = cache.binder(of: texts.map.schema[entity]) { texts.stored(of: entity) }
         let statement = try statement(shape, texts)
         defer { statement.finish() }
         try binder.bindWhole(rows, of: chunk, to: statement)
@@ -99,6 +99,33 @@ extension Connection: SQLSession {
     }
 
     // MARK: Statements
+
+    /// A statement kept for the next use of the same text.
+    func statement(_ sql: String) throws -> Statement {
+        if let known = cache[sql], !(isNested && known.isRunning) { return known }
+        let statement = try Statement(sql, on: self)
+        cache.insert(statement, for: sql)
+        return statement
+    }
+
+    /// A statement kept under a small key, so that its text is neither built nor hashed again.
+    private func statement(_ key: SQLShape, _ sql: () throws -> String) throws -> Statement {
+        if let known = cache.kept(key), !(isNested && known.isRunning) { return known }
+        let statement = try Statement(sql(), on: self)
+        cache.insert(statement, for: key)
+        return statement
+    }
+
+    /// The statement that reads one row of a tree, found without a look at the others.
+    private func rowStatement(_ root: EntityIndex, _ sql: () throws -> String) throws -> Statement {
+        if root.value < rowStatements.count, let known = rowStatements[root.value], !(isNested && known.isRunning) {
+            return known
+        }
+        let statement = try Statement(sql(), on: self)
+        while rowStatements.count <= root.value { rowStatements.append(nil) }
+        rowStatements[root.value] = statement
+        return statement
+    }
 
     private func statement(_ shape: SQLShape, _ texts: WriteCompiler) throws -> Statement {
         if case .text(let text) = shape { return try statement(text) }

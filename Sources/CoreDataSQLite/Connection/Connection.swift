@@ -147,7 +147,7 @@ final class Connection: @unchecked Sendable {
         try run(&beginning, "BEGIN IMMEDIATE")
         do {
             let isWanted = try body()
-            try endWatchBeforeCommit()
+            if let watch { try endBeforeCommit(watch) }
             if isWanted {
                 try run(&committing, "COMMIT")
             } else {

@@ -349,3 +349,46 @@ struct BoundTexts {
 
     func drop() { memory?.deallocate() }
 }
+
+/// How many statements a store has prepared and run.
+package struct StatementCounts: Sendable, Equatable {
+    package var prepared = 0
+    package var run = 0
+    /// Rows read for objects, and rows of objects written.
+    package var rows = 0
+    /// How often somebody waited for a connection.
+    package var waits = 0
+    /// How often a long log was to start anew.
+    package var logRestarts = 0
+    /// Views that are pinned now.
+    package var pinnedViews = 0
+    package init() {}
+}
+
+/// Counts over all connections of a store.
+final class StatementCounter: Sendable {
+    private let preparedCount = Atomic<Int>(0)
+    private let runCount = Atomic<Int>(0)
+    private let rowCount = Atomic<Int>(0)
+    private let waitCount = Atomic<Int>(0)
+    private let restartCount = Atomic<Int>(0)
+    private let commitCount = Atomic<Int>(0)
+
+    var counts: StatementCounts {
+        var counts = StatementCounts()
+        counts.prepared = preparedCount.load(ordering: .relaxed)
+        counts.run = runCount.load(ordering: .relaxed)
+        counts.rows = rowCount.load(ordering: .relaxed)
+        counts.waits = waitCount.load(ordering: .relaxed)
+        counts.logRestarts = restartCount.load(ordering: .relaxed)
+        return counts
+    }
+    func prepared() { preparedCount.wrappingAdd(1, ordering: .relaxed) }
+    func moved(_ rows: Int) { rowCount.wrappingAdd(rows, ordering: .relaxed) }
+    func waited() { waitCount.wrappingAdd(1, ordering: .relaxed) }
+    func emptiedLog() { restartCount.wrappingAdd(1, ordering: .relaxed) }
+    /// How often the log has had a commit of the connection that writes.
+    var commits: Int { commitCount.load(ordering: .acquiring) }
+    func committed() { commitCount.wrappingAdd(1, ordering: .releasing) }
+    func ran() { runCount.wrappingAdd(1, ordering: .relaxed) }
+}

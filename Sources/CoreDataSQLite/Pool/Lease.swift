@@ -88,7 +88,7 @@ final class Lease: @unchecked Sendable {
         state.withLock { $0.thread = me }
         if !isView { pool.note(connection, isUsedBy: me) }
         // A use inside a use is broken off with it.
-        return try connection.watch == nil ? connection.cancellable { try body(connection) } : body(connection)
+        return try connection.watch == nil ? Pool.run(body, on: connection) : body(connection)
     }
 
     func enter(_ user: any LeaseUser) { turn.withLock { users[ObjectIdentifier(user)] = WeakUser(user: user) } }

@@ -50,13 +50,19 @@ final class Pool: @unchecked Sendable {
     /// Connections close with their pool: readers first, so that the writer is the last and moves the log into the file.
     deinit { dismiss(state.withLock { $0.removeConnections() }) }
 
+    /// Work on a connection, which ends early when a task waits for it and is cancelled.
+    static func run<R>(_ body: (Connection) throws -> R, on connection: Connection) throws -> R {
+        guard let cancellation = Cancellation.current else { return try body(connection) }
+        return try connection.cancellable(by: cancellation) { try body(connection) }
+    }
+
     // MARK: Writing
 
     func write<R>(_ body: (Connection) throws -> R) throws -> R {
         let writer = try checkOutWriter()
         if isSingle { return try writeInMemory(writer, body) }
         defer { checkInWriter() }
-        let result = try writer.cancellable { try body(writer) }
+        let result = try Pool.run(body, on: writer)
         if writer.log.pages >= LogGauge.leastPages { restartLogIfLong(writer) }
         return result
     }
@@ -123,7 +129,7 @@ final class Pool: @unchecked Sendable {
             state.withLock { $0.writingThread = 0 }
             checkInWriter()
         }
-        return try connection.cancellable { try body(connection) }
+        return try Pool.run(body, on: connection)
     }
 
     // MARK: Reading
@@ -132,7 +138,7 @@ final class Pool: @unchecked Sendable {
         if isSingle { return try write(body) }
         let reader = try checkOutReader()
         defer { checkIn(reader) }
-        return try reader.cancellable { try body(reader) }
+        return try Pool.run(body, on: reader)
     }
 
     func checkOutReader() throws -> Connection {

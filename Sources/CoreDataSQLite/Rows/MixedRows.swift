@@ -11,7 +11,7 @@ final class MixedRows {
     private let shape: RowShape
     /// The last one, of rows that come with their owner.
     private let ownerColumn: Int32?
-    private var writers: [ChunkWriter]
+    private var decoders: [RowDecoder]
     private var open: [RowChunk] = []
     private var order: [RowBatch.Reference] = []
     private var owners: [Int64] = []
@@ -22,8 +22,8 @@ final class MixedRows {
         ownerColumn = hasOwners ? sqlite3_column_count(statement.handle) - 1 : nil
         let keyColumn: Int32 = shape.hasEntityColumn ? 1 : 0
         let bytesPerRow = shape.bytesPerRow.load(ordering: .relaxed)
-        writers = shape.targets.enumerated().map { offset, target in
-            ChunkWriter(
+        decoders = shape.targets.enumerated().map { offset, target in
+            RowDecoder(
                 target, entity: EntityIndex(shape.first.value + offset), keyColumn: keyColumn, bytesPerRow: bytesPerRow)
         }
     }
@@ -40,24 +40,24 @@ final class MixedRows {
             }
             let target = shape.hasEntityColumn ? Int(sqlite3_column_int64(handle, 0)) - shape.first.number : 0
             // The condition on Z_ENT lets no other number through; a row that changed hands is not worth a trap.
-            guard writers.indices.contains(target) else { continue }
-            if writers[target].position < 0 {
-                writers[target].open(capacity: size - order.count, at: open.count)
-                if let chunk = writers[target].chunk { open.append(chunk) }
+            guard decoders.indices.contains(target) else { continue }
+            if decoders[target].position < 0 {
+                decoders[target].open(capacity: size - order.count, at: open.count)
+                if let chunk = decoders[target].chunk { open.append(chunk) }
             }
-            order.append(.init(chunk: writers[target].position, row: writers[target].count))
+            order.append(.init(chunk: decoders[target].position, row: decoders[target].count))
             if let ownerColumn { owners.append(sqlite3_column_int64(handle, ownerColumn)) }
-            if let slot = writers[target].decode(handle, statement.values) {
+            if let slot = decoders[target].decode(handle, statement.values) {
                 try refuse(slot, EntityIndex(shape.first.value + target))
             }
-            if writers[target].isFull { return false }
+            if decoders[target].isFull { return false }
         }
         return false
     }
 
     /// The batch read so far, nil when it is empty.
     func removeBatch() -> MemberBatch? {
-        for index in writers.indices where writers[index].position >= 0 { writers[index].close() }
+        for index in decoders.indices where decoders[index].position >= 0 { decoders[index].close() }
         defer {
             open = []
             order = []

@@ -100,7 +100,7 @@ import Testing
     @Test("Short lists of as many values of the same kinds are of one shape")
     func lists() throws {
         let context = try filled().another()
-        func plan(_ values: [Any]) throws -> FetchPlan { try context.order(request("age IN %@", [values])).plan }
+        func plan(_ values: [Any]) throws -> FetchPlan { try context.bound(request("age IN %@", [values])).plan }
         let known = try plan([1, 2])
         #expect(try known.values(ofSameShape: plan([3, 4])) == [.int(3), .int(4)])
         for other in [[3], [1, 2, 3], [1.5, 2], [1, "2"], [1, NSNull()]] as [[Any]] {
@@ -108,7 +108,7 @@ import Testing
         }
         #expect(try plan([1, 2, 3, 4, 5]).values(ofSameShape: plan([1, 2, 3, 4, 5])) == nil)
         // Counted once a row, not once a value.
-        let counted = try context.order(request("ward.patients.@count IN %@", [[1, 2]])).plan
+        let counted = try context.bound(request("ward.patients.@count IN %@", [[1, 2]])).plan
         #expect(counted.values(ofSameShape: counted) == nil)
     }
 

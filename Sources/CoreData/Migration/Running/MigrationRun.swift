@@ -177,7 +177,7 @@ final class MigrationRun {
             let request = try request.value(in: scope) as? NSFetchRequest<any NSFetchRequestResult>,
             try context.value(in: scope) as? NSManagedObjectContext === sourceContext
         {
-            let cursor = try FetchCursor(sourceContext, sourceContext.order(request))
+            let cursor = try FetchCursor(sourceContext, sourceContext.bound(request))
             while let objects = try cursor.next() { try body(objects) }
             return
         }

@@ -24,7 +24,7 @@ enum FetchedCaches {
         guard isSame else {
             throw CocoaError.coreData(
                 134060,
-                "The cache \(name) belongs to another fetch than this one for \(plan.order.info.entity.name): its entity, predicate, "
+                "The cache \(name) belongs to another fetch than this one for \(plan.fetch.info.entity.name): its entity, predicate, "
                     + "sort order or section key path differs. Call deleteCache(withName:) before performFetch().")
         }
     }

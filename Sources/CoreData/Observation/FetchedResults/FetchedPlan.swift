@@ -7,7 +7,7 @@ import Synchronization
 
 /// A controller's request as of one `performFetch()`.
 struct FetchedPlan {
-    let order: FetchOrder
+    let fetch: BoundFetch
     private let query: Query
     let evaluator: BoundEvaluator
     let objectOrder: ObjectOrder
@@ -37,29 +37,29 @@ struct FetchedPlan {
             throw CocoaError.coreData(
                 134060, "A fetched results controller for \(name) needs a fetch request with sort descriptors.")
         }
-        let order = try context.order(request)
-        self.order = order
+        let fetch = try context.bound(request)
+        self.fetch = fetch
         self.sectionKeyPath = sectionKeyPath
-        do { query = try Query(order.plan, in: context.runtime.schema) } catch { throw CocoaError.reading(error) }
+        do { query = try Query(fetch.plan, in: context.runtime.schema) } catch { throw CocoaError.reading(error) }
         (evaluator, objectOrder) = (BoundEvaluator(query), ObjectOrder(query))
-        let sections = sectionKeyPath.flatMap { FetchedPlan.reach(of: $0, order.plan, context.runtime.schema) }
+        let sections = sectionKeyPath.flatMap { FetchedPlan.reach(of: $0, fetch.plan, context.runtime.schema) }
         let reach = query.bound.reach
         watched = [reach.rows] + (reach.links + (sections?.links ?? [])).map(\.entities)
         isLocal =
-            reach.isLocal && sections?.isLocal ?? true && order.stores == nil && order.plan.limit == 0
-            && order.plan.offset == 0
+            reach.isLocal && sections?.isLocal ?? true && fetch.stores == nil && fetch.plan.limit == 0
+            && fetch.plan.offset == 0
         accepts = { $0 is T }
         check = { try NSManagedObjectContext.check($0, areOf: T.self, named: name) }
-        let kept = order.plan.condition.tree?.namesRows == true ? request.copy() as? NSFetchRequest<T> : nil
+        let kept = fetch.plan.condition.tree?.namesRows == true ? request.copy() as? NSFetchRequest<T> : nil
         renewed = kept.map { kept in { try FetchedPlan(kept, sectionKeyPath, context) } }
     }
 
     /// All that the results depend on, in words. Objects are named by their keys.
     var words: String {
-        let plan = order.plan
+        let plan = fetch.plan
         let sorts = plan.sort.map { "\($0)" }
         return [
-            order.info.entity.name, plan.condition.tree.map { "\($0)" } ?? "", sorts.joined(separator: ","),
+            fetch.info.entity.name, plan.condition.tree.map { "\($0)" } ?? "", sorts.joined(separator: ","),
             sectionKeyPath ?? "", "\(plan.includesSubentities) \(plan.limit) \(plan.offset)",
         ].joined(separator: "\n")
     }

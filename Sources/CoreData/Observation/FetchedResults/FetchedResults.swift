@@ -34,7 +34,7 @@ final class FetchedResults {
         if let name = list.repeatedName {
             throw CocoaError.coreData(
                 134060,
-                "The objects of \(plan.order.info.entity.name) are not sorted by section: \(plan.sectionKeyPath ?? "") is \"\(name)\" "
+                "The objects of \(plan.fetch.info.entity.name) are not sorted by section: \(plan.sectionKeyPath ?? "") is \"\(name)\" "
                     + "in several places. Sort by the section first.")
         }
         (self.plan, self.list) = (plan, list)
@@ -43,10 +43,10 @@ final class FetchedResults {
     }
 
     private func fetched(_ plan: FetchedPlan) throws -> FetchedList {
-        let objects = try context.fetchObjects(plan.order)
+        let objects = try context.fetchObjects(plan.fetch)
         try plan.check(objects)
-        if !plan.order.prefetch.isEmpty {
-            try Prefetch(context: context, isEverything: false).run(plan.order.prefetch, objects)
+        if !plan.fetch.prefetch.isEmpty {
+            try Prefetch(context: context, isEverything: false).run(plan.fetch.prefetch, objects)
         }
         return FetchedList(objects, names: plan.sectionKeyPath.map { _ in objects.map(plan.sectionName) })
     }

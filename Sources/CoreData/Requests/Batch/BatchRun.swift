@@ -22,10 +22,10 @@ struct BatchRun {
 
     /// The affected stores that have the entity.
     var stores: [NumberedStore] {
-        let order = FetchOrder(
+        let fetch = BoundFetch(
             info: info, plan: FetchPlan(entity: info.entity.index), includesPendingChanges: false, asFaults: true,
             stores: affected)
-        return context.requiredCoordinator.stores(for: order)
+        return context.requiredCoordinator.stores(for: fetch)
     }
 
     /// Where new rows go: the first affected store that has the entity and may be written to.

@@ -57,11 +57,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         guard ids?.isEmpty != true else { return NSBatchDeleteResult(resultType, [], 0) }
-        let order = try context.order(try requestToRun(context))
-        let run = try BatchRun(self, entity: order.info.entity.name, in: context)
+        let fetch = try context.bound(try requestToRun(context))
+        let run = try BatchRun(self, entity: fetch.info.entity.name, in: context)
         let wantsIDs = resultType == .resultTypeObjectIDs || refreshesRegisteredObjects
         var (count, gone, changed): (Int, [NSManagedObjectID], [NSManagedObjectID]) = (0, [], [])
-        for (store, plan) in try plans(order, run) {
+        for (store, plan) in try plans(fetch, run) {
             let outcome = try run.apply(.delete(plan), wantsIDs ? .keys : .count, in: store)
             count += outcome.count
             gone += run.ids(outcome.touched.deleted, in: store)
@@ -72,19 +72,19 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 
     /// What each store deletes. A limit and an offset count over all of them, in the order of a fetch: the rows are found first.
-    private func plans(_ order: FetchOrder, _ run: BatchRun) throws -> [(NumberedStore, FetchPlan)] {
+    private func plans(_ fetch: BoundFetch, _ run: BatchRun) throws -> [(NumberedStore, FetchPlan)] {
         let stores = run.stores
-        guard stores.count > 1, order.plan.limit > 0 || order.plan.offset > 0 else {
-            return stores.map { ($0, order.plan) }
+        guard stores.count > 1, fetch.plan.limit > 0 || fetch.plan.offset > 0 else {
+            return stores.map { ($0, fetch.plan) }
         }
         let finder = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         finder.persistentStoreCoordinator = run.context.requiredCoordinator
-        var search = order
+        var search = fetch
         search.plan.includesValues = false
         search.includesPendingChanges = false
         if let affectedStores { search.stores = affectedStores }
         let keys = try finder.hold { try finder.fetchObjects(search).map(\._state.key) }
-        var rest = order.plan
+        var rest = fetch.plan
         (rest.limit, rest.offset, rest.sort) = (0, 0, [])
         return stores.compactMap { store in
             let found = keys.filter { $0.store == store.number }

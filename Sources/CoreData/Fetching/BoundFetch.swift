@@ -1,11 +1,11 @@
-// A fetch request without its type parameter.
+// A fetch request bound to the model.
 
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// A fetch request without its type parameter.
-struct FetchOrder {
+/// What a fetch request asks, its names resolved: the plan for the stores, and what the context does with their rows.
+struct BoundFetch {
     var info: EntityInfo
     var plan: FetchPlan
     var includesPendingChanges: Bool
