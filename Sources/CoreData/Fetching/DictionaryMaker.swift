@@ -45,6 +45,15 @@ struct DictionaryMaker {
         return NSDictionary(objects: values, forKeys: keys)
     }
 
+    /// The same as a Swift dictionary.
+    func values(_ rows: ValueRows, row: Int) throws -> [String: Any] {
+        var values = [String: Any](minimumCapacity: entries.count)
+        for (place, entry) in entries.enumerated() {
+            if let value = try value(entry, rows, row, place) { values[form.names[place]] = value }
+        }
+        return values
+    }
+
     /// Makes a dictionary of numbers and texts without the casts by which Foundation makes objects of any value.
     private func plain(_ rows: ValueRows, _ row: Int) throws -> NSDictionary {
         try withUnsafeTemporaryAllocation(of: NSObject.self, capacity: 2 * entries.count) { objects in

@@ -1,18 +1,38 @@
 // Fetches dictionaries: the stored values, without objects.
 
+import CCoreDataRuntime
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
+    /// Returns the dictionaries of a request as Swift's own, whatever its `resultType`: the same keys and values as `fetch` with
+    /// `.dictionaryResultType`, of which Foundation's dictionaries are the greater part of the price.
+    ///
+    /// Runs one statement for each store. A null value has no entry. Unsaved changes are left out, as they are of all dictionaries.
+    /// - Throws: an error of the Cocoa domain; 134060 for properties that cannot be fetched.
+    public final func fetchDictionaries<T>(_ request: NSFetchRequest<T>) throws -> [[String: Any]] {
+        checkQueue()
+        try faulting.throwReadError()
+        func found() throws -> [[String: Any]] { try dictionaries(request) { try $0.values($1, row: $2) } }
+        return coredata_is_observed() ? try observedDictionaries(request, found) : try found()
+    }
+
     /// Returns the dictionaries of a request: stored values, without unsaved changes (8.3).
     @inline(never)
     final func dictionaries<T>(_ request: NSFetchRequest<T>) throws -> [NSDictionary] {
+        try dictionaries(request) { try $0.dictionary($1, row: $2) }
+    }
+
+    @inline(__always)
+    private func dictionaries<T, Made>(
+        _ request: NSFetchRequest<T>, _ make: (DictionaryMaker, ValueRows, Int) throws -> Made
+    ) throws -> [Made] {
         let (fetch, form) = try boundValues(request)
-        var found: [NSDictionary] = []
+        var found: [Made] = []
         try readValues(fetch) { rows, store in
             let maker = DictionaryMaker(form, self, store: store, rows.columns)
-            for row in 0..<rows.count { found.append(try maker.dictionary(rows, row: row)) }
+            for row in 0..<rows.count { found.append(try make(maker, rows, row)) }
             fetchProgress?.add(rows.count)
         }
         return found

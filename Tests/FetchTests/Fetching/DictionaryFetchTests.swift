@@ -89,6 +89,30 @@ import Testing
         request("Patient", properties, sort: ["name"])
     }
 
+    @Test("Swift dictionaries hold what Foundation's do, whatever the request says of its results", arguments: types)
+    func swift(_ type: String) throws {
+        let stack = try stack(type)
+        defer { withExtendedLifetime(stack) {} }
+        let context = stack.context
+        let requests = [
+            request(sort: ["name"]), request("Patient", ["name", "ward.name", "ward"], sort: ["name"]),
+            request(
+                "Patient", [computed("half", "age / 2"), computed("self", "SELF", .objectIDAttributeType)],
+                sort: ["name"]),
+            request("Ward", [computed("all", "sum:(beds)", .integer64AttributeType)]),
+        ]
+        for request in requests {
+            let expected = try context.fetch(request)
+            request.resultType = .managedObjectResultType
+            let found = try context.fetchDictionaries(request)
+            #expect(found.count == expected.count && !found.isEmpty)
+            #expect(found.map { $0 as NSDictionary } == expected)
+        }
+        #expect(
+            try context.fetchDictionaries(request("Patient", ["name"], sort: ["name"]))[0]["name"] as? String == "none")
+        #expect(failure { _ = try context.fetchDictionaries(request("Patient", ["nothing"])) }.code == 134060)
+    }
+
     @Test("8.9 Aggregates of all rows are one dictionary", arguments: types)
     func aggregates(_ type: String) throws {
         let stack = try stack(type)

@@ -38,6 +38,12 @@ extension NSManagedObjectContext {
         try observed(request, .count, body) { $0 }
     }
 
+    final func observedDictionaries<T>(
+        _ request: NSFetchRequest<T>, _ body: () throws -> [[String: Any]]
+    ) throws -> [[String: Any]] {
+        try observed(request, .dictionaries, body, count: \.count)
+    }
+
     private final func observed<T, Answer>(
         _ request: NSFetchRequest<T>, _ kind: CoreDataEvent.Fetch.Kind, _ body: () throws -> Answer,
         count: (Answer) -> Int
