@@ -78,7 +78,8 @@ package protocol StoreMigrator: AnyObject, Sendable {
 package protocol StoreCleaner: AnyObject, Sendable {
     /// Does one step of what migrations have put off, in a transaction of its own.
     ///
-    /// - Returns: what of a program's own definitions over the rows could not stay, in words; nil where there was nothing to do.
+    /// - Returns: what of a program's own definitions over the rows could not stay, in words; nil where there was nothing to do, and the
+    ///   metadata do not say otherwise any more.
     /// - Throws: 134030 for a store that was opened read-only and has something to do.
     func cleanUp() throws -> [String]?
 }
