@@ -183,6 +183,44 @@ import Testing
         #expect(failure { try desk.coordinator.moveHistoryCursor("x", to: foreign.token) }.code == 134060)
     }
 
+    @Test(
+        "A token from before a return to a backup moves no cursor, and one that is ahead goes back to the present token"
+    )
+    func backup() throws {
+        let folder = Folder()
+        let copy = folder.file("copy")
+        let late = try {
+            let desk = try Desk(in: folder)
+            try desk.addBed(1)
+            try desk.coordinator.backup(to: copy)
+            for number in 2...6 { try desk.addBed(number) }
+            let token = try desk.token
+            try desk.coordinator.remove(desk.store)
+            try desk.coordinator.replacePersistentStore(
+                at: desk.url, withPersistentStoreFrom: copy, ofType: NSSQLiteStoreType)
+            return token
+        }()
+        let desk = try Desk(in: folder)
+        let coordinator = desk.coordinator
+        let refused = failure { try coordinator.moveHistoryCursor("w", to: late) }
+        #expect(
+            refused.code == 134301 && refused.sentence.contains("“w”") && refused.sentence.contains("is 1, as after"))
+        #expect(try coordinator.historyCursors().isEmpty)
+        // One that somebody has moved there all the same.
+        try coordinator.moveHistoryCursor("w", to: desk.token)
+        try Tables(desk.url).rows("UPDATE OCDHISTORYCURSOR SET ZTRANSACTIONID = 6")
+        let ahead = failure { _ = try coordinator.historyToken(ofCursor: "w") }
+        #expect(ahead.code == 134301 && ahead.sentence.contains("present token"))
+        let present = try desk.token
+        #expect(try coordinator.moveHistoryCursor("w", to: present) == present)
+        #expect(try coordinator.historyToken(ofCursor: "w") == present)
+        for number in 2...9 { try desk.addBed(number) }
+        let told = try desk.transactions(.fetchHistory(after: coordinator.historyToken(ofCursor: "w")))
+        #expect(told.map(\.transactionNumber) == (2...9).map(Int64.init))
+        try coordinator.moveHistoryCursor("w", to: told[3].token)
+        #expect(try coordinator.moveHistoryCursor("w", to: present) == told[3].token)
+    }
+
     @Test("Two processes that move one cursor at once lose nothing: it is where the farther one put it")
     func rivals() throws {
         let desk = try Desk()

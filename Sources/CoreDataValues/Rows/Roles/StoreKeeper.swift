@@ -28,7 +28,10 @@ package protocol StoreKeeper: StoreRole {
     func formerValues(of transaction: Int64) throws -> [FormerCell]?
     /// Named places in the history.
     func historyMarks() throws -> [HistoryMark]
-    /// Moves a named place forward, and makes it where there is none; answers where it is then.
+    /// Moves a named place forward, and makes it where there is none; answers where it is then. One that is ahead of the last transaction is
+    /// moved back.
+    ///
+    /// - Throws: 134301 for a number that was never given.
     func moveHistoryMark(_ name: String, to number: Int64, at time: Double) throws -> Int64
     /// Answers whether there was one.
     func removeHistoryMark(_ name: String) throws -> Bool
