@@ -69,6 +69,27 @@ import Testing
         #expect(try desk.contents() == before)
     }
 
+    @Test("Some thousands of deletions are back with their owners and members")
+    func many() throws {
+        let desk = try desk()
+        let context = desk.context("fill")
+        let wards = (0..<1000).map { context.add("Ward", ["name": "w\($0)"]) }
+        for (number, ward) in wards.enumerated() {
+            let patient = context.add("Patient", ["name": "p\(number)", "age": number])
+            patient.setValue(ward, forKey: "ward")
+            for note in ["a", "b"] { context.add("Visit", ["note": note]).setValue(patient, forKey: "patient") }
+        }
+        try context.save()
+        let before = try desk.contents()
+        #expect(before.count == 4000)
+        for object in try context.all("Patient") + context.all("Ward") { context.delete(object) }
+        try context.save()
+        #expect(try desk.contents().isEmpty)
+        let reversion = try revertLast(desk)
+        #expect(reversion.conflicts.isEmpty && reversion.replacedObjectIDs.isEmpty)
+        #expect(try desk.contents() == before)
+    }
+
     @Test("A deleted object is back under its ID, with what its rules had deleted and let go; what was inserted goes")
     func deletions() throws {
         let desk = try desk()

@@ -103,6 +103,60 @@ import Testing
         try other.addBed(2)
     }
 
+    @Test(
+        "An iterator whose task was cancelled may be asked again, and waits without looking on and on",
+        .timeLimit(.minutes(30)))
+    func again() async throws {
+        let log = SeenStatements()
+        let desk = try Desk(options: [SQLTraceOption: log.trace])
+        try desk.addBed(1)
+        let walk = Walk(desk.coordinator.transactions(after: try desk.token))
+        let first = Task { try await walk.next() }
+        try await Task.sleep(for: .milliseconds(200))
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        let second = Task { try await walk.next() }
+        try await Task.sleep(for: .milliseconds(200))
+        let count = log.texts.count
+        try await Task.sleep(for: .seconds(1))
+        #expect(log.texts.count - count < 200)
+        try desk.addBed(2)
+        #expect(try await second.value == 2)
+    }
+
+    @Test(
+        "A store that is added while somebody waits is heard, and one that is removed and added again",
+        .timeLimit(.minutes(30)))
+    func later() async throws {
+        let desk = try Desk()
+        try desk.addBed(1)
+        let walk = Walk(desk.coordinator.transactions(after: try desk.token))
+        let first = Task { try await walk.next() }
+        try await Task.sleep(for: .milliseconds(200))
+        let other = try Desk()
+        let second = try desk.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: other.url,
+            options: [NSPersistentHistoryTrackingKey: true])
+        // The look at what was there when it came is over.
+        try await Task.sleep(for: .milliseconds(500))
+        try other.addBed(1)
+        #expect(try await first.value == 1)
+        let waiting = Task { try await walk.next() }
+        try await Task.sleep(for: .milliseconds(200))
+        try desk.coordinator.remove(second)
+        let error = await #expect(throws: CocoaError.self) { try await waiting.value }
+        #expect(error?.code.rawValue == 134070)
+        try other.addBed(2)
+        try desk.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: other.url,
+            options: [NSPersistentHistoryTrackingKey: true])
+        #expect(try await walk.next() == 2)
+        let last = Task { try await walk.next() }
+        try await Task.sleep(for: .milliseconds(500))
+        try other.addBed(3)
+        #expect(try await last.value == 3)
+    }
+
     // MARK: Cursors
 
     @Test("A cursor is kept in the store, is listed with number and date, moves forward only, and is removed")
@@ -127,6 +181,44 @@ import Testing
         let foreign = try Desk()
         try foreign.addBed(1)
         #expect(failure { try desk.coordinator.moveHistoryCursor("x", to: foreign.token) }.code == 134060)
+    }
+
+    @Test(
+        "A token from before a return to a backup moves no cursor, and one that is ahead goes back to the present token"
+    )
+    func backup() throws {
+        let folder = Folder()
+        let copy = folder.file("copy")
+        let late = try {
+            let desk = try Desk(in: folder)
+            try desk.addBed(1)
+            try desk.coordinator.backup(to: copy)
+            for number in 2...6 { try desk.addBed(number) }
+            let token = try desk.token
+            try desk.coordinator.remove(desk.store)
+            try desk.coordinator.replacePersistentStore(
+                at: desk.url, withPersistentStoreFrom: copy, ofType: NSSQLiteStoreType)
+            return token
+        }()
+        let desk = try Desk(in: folder)
+        let coordinator = desk.coordinator
+        let refused = failure { try coordinator.moveHistoryCursor("w", to: late) }
+        #expect(
+            refused.code == 134301 && refused.sentence.contains("“w”") && refused.sentence.contains("is 1, as after"))
+        #expect(try coordinator.historyCursors().isEmpty)
+        // One that somebody has moved there all the same.
+        try coordinator.moveHistoryCursor("w", to: desk.token)
+        try Tables(desk.url).rows("UPDATE OCDHISTORYCURSOR SET ZTRANSACTIONID = 6")
+        let ahead = failure { _ = try coordinator.historyToken(ofCursor: "w") }
+        #expect(ahead.code == 134301 && ahead.sentence.contains("present token"))
+        let present = try desk.token
+        #expect(try coordinator.moveHistoryCursor("w", to: present) == present)
+        #expect(try coordinator.historyToken(ofCursor: "w") == present)
+        for number in 2...9 { try desk.addBed(number) }
+        let told = try desk.transactions(.fetchHistory(after: coordinator.historyToken(ofCursor: "w")))
+        #expect(told.map(\.transactionNumber) == (2...9).map(Int64.init))
+        try coordinator.moveHistoryCursor("w", to: told[3].token)
+        #expect(try coordinator.moveHistoryCursor("w", to: present) == told[3].token)
     }
 
     @Test("Two processes that move one cursor at once lose nothing: it is where the farther one put it")
@@ -160,4 +252,13 @@ import Testing
         try desk.coordinator.moveHistoryCursor("slow", to: desk.token)
         #expect(try desk.coordinator.historyToken(ofCursor: "slow") == desk.token)
     }
+}
+
+/// An iterator that tasks use one after the other.
+private final class Walk: @unchecked Sendable {
+    private var iterator: HistoryTransactions.Iterator
+
+    init(_ transactions: HistoryTransactions) { iterator = transactions.makeAsyncIterator() }
+
+    func next() async throws -> Int64? { try await iterator.next()?.transactionNumber }
 }

@@ -73,10 +73,11 @@ extension NSPersistentStoreCoordinator {
             info: runtime.infos[key.entity.value])
     }
 
-    /// Copies the application's own metadata.
+    /// Copies the application's own metadata. Nothing of a copy was put off.
     private func carryMetadata(from store: NSPersistentStore, to made: NSPersistentStore) {
         let library = [
-            NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+            NSPersistentStoreDeferredLightweightMigrationOptionKey, NSStoreTypeKey, NSStoreUUIDKey,
+            NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
         ]
         let own = (store.metadata ?? [:]).filter { !library.contains($0.key) }
         guard !own.isEmpty else { return }

@@ -139,6 +139,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         stores.withLock { $0.append(store) }
         storesChanged()
         if store.postsRemoteChanges { RemoteChanges.add(store) }
+        if store.recordsHistory { RemoteChanges.wake() }
         store.didAdd(to: self)
     }
 

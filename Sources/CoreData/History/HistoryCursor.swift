@@ -34,7 +34,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Where a cursor is; nil where there is none of this name.
     ///
-    /// - Throws: 134301 where `purgeHistory` has passed it; 134091 where no store keeps a history.
+    /// - Throws: 134301 where `purgeHistory` has passed it, or it is ahead of the last transaction; 134091 where no store keeps a history.
     public final func historyToken(ofCursor name: String) throws -> NSPersistentHistoryToken? {
         var numbers: [String: Int64] = [:]
         for store in try storesWithHistory(nil) {
@@ -42,7 +42,7 @@ extension NSPersistentStoreCoordinator {
                 continue
             }
             if let extent = try presenting({ try store.rows.historyExtent() }), !extent.reaches(after: mark.number) {
-                throw CocoaError.presenting(StoreError.passed(name, mark.number))
+                throw CocoaError.presenting(StoreError.misplaced(name, mark.number, extent))
             }
             numbers[store.identifier] = mark.number
         }
@@ -52,8 +52,11 @@ extension NSPersistentStoreCoordinator {
     /// Moves a cursor forward to a token, and makes it where there is none; answers where it is then. A short transaction for each store
     /// that the token names.
     ///
-    /// A cursor never goes back: of two that move it at once, in whatever processes, the one farther on holds.
-    /// - Throws: 134060 for a token that names none of the stores; 134030 for a store that was opened read-only.
+    /// A cursor never goes back: of two that move it at once, in whatever processes, the one farther on holds. Only one that is ahead of
+    /// its store's last transaction goes where the token says.
+    /// - Throws: 134301 for a token with a number that its store never gave, as one from before a return to a backup may have, until the
+    ///   store gives that number again; 134060 for a token that names none of the stores; 134030 for a store that was opened read-only.
+    ///   In the stores before that one the cursor was moved.
     @discardableResult
     public final func moveHistoryCursor(_ name: String, to token: NSPersistentHistoryToken) throws
         -> NSPersistentHistoryToken
@@ -106,10 +109,14 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension StoreError {
-    fileprivate static func passed(_ name: String, _ number: Int64) -> StoreError {
-        StoreError(
+    fileprivate static func misplaced(_ name: String, _ number: Int64, _ extent: HistoryExtent) -> StoreError {
+        let reason =
+            number > extent.last
+            ? "but the last one of the store is \(extent.last), as after a return to a backup"
+            : "and what came after it was removed"
+        return StoreError(
             134301,
-            "The history cursor “\(name)” is at transaction \(number), and what came after it was removed. Take over the store as it is now, "
-                + "and move the cursor to its present token.")
+            "The history cursor “\(name)” is at transaction \(number), \(reason). Take over the store as it is now, and move the cursor to its "
+                + "present token.")
     }
 }

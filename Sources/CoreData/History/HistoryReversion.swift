@@ -56,13 +56,16 @@ struct ReversionRun {
     private let number: Int64
     let schema: Schema
     private(set) var changes: [HistoryChange] = []
+    /// The same by their objects.
+    private(set) var changesByKey: [RowKey: [HistoryChange]] = [:]
+    private var takers: [RelationshipIndex: [HistoryChange]] = [:]
     /// By object and property.
     private var former: [RowKey: [String: [FormerCell]]] = [:]
     /// Members that owners lost without a change of their own, in the same way.
     private(set) var lost: [RowKey: [String: [FormerCell]]] = [:]
     private(set) var later: [RowKey: [(number: Int64, change: HistoryChange)]] = [:]
-    /// Objects that are back, by their former keys.
-    private(set) var returned: [RowKey: NSManagedObject] = [:]
+    /// Objects that are back, by their former rows (`tree`).
+    private var returned: [RowKey: NSManagedObject] = [:]
     private var answer = HistoryReversion()
     private(set) var conflicts: [RowKey: Found] = [:]
 
@@ -112,6 +115,15 @@ struct ReversionRun {
             }
         }
         if !isFound { throw StoreError.expired(number - 1) }
+        changesByKey = Dictionary(grouping: changes, by: \.key)
+    }
+
+    /// The changes that may have given objects members of a to-many.
+    mutating func takers(_ relationship: ResolvedRelationship) -> [HistoryChange] {
+        if let known = takers[relationship.index] { return known }
+        let found = changes.filter { mayTake($0, relationship) }
+        takers[relationship.index] = found
+        return found
     }
 
     private func walk(after number: Int64, _ body: (HistoryTransaction) -> Void) throws {
@@ -204,7 +216,7 @@ struct ReversionRun {
 
     /// nil for one that is gone.
     func object(_ key: RowKey) throws -> NSManagedObject? {
-        if let object = returned[key] { return object }
+        if let object = returned[tree(key)] { return object }
         do {
             let object = try context.existingObject(with: id(key))
             return object.isDeleted ? nil : object
@@ -214,11 +226,6 @@ struct ReversionRun {
     /// The other end of a relationship, of whatever entity it is.
     func target(_ value: Value, _ relationship: ResolvedRelationship) throws -> NSManagedObject? {
         guard case .int(let number) = value else { return nil }
-        let root = schema[relationship.destination].root
-        if let object = returned.first(where: { $0.key.number == number && schema[$0.key.entity].root == root })?.value
-        {
-            return object
-        }
         return try object(RowKey(entity: relationship.destination, number: number))
     }
 
@@ -236,7 +243,7 @@ struct ReversionRun {
             try context.obtainPermanentIDs(for: [object])
             answer.replacedObjectIDs[former] = object.objectID
         }
-        returned[change.key] = object
+        returned[tree(change.key)] = object
     }
 
     /// An object goes unless somebody has changed it since, or something would go or be let go with it that is not the transaction's:
@@ -293,7 +300,7 @@ struct ReversionRun {
     // MARK: Values
 
     private mutating func setAll(_ change: HistoryChange) throws {
-        guard let object = returned[change.key] else { return }
+        guard let object = returned[tree(change.key)] else { return }
         let entity = schema[change.key.entity]
         for slot in entity.slots.indices { try set(slot, of: object, change.key) }
         for index in entity.toMany { try set(index, of: object, change.key) }
@@ -356,7 +363,7 @@ struct ReversionRun {
         let cells = former[key]?[relationship.name]
         if cells == nil, let inverse = relationship.inverse, !schema[inverse].isToMany { return }
         var members: [NSManagedObject] = []
-        let present = relationship.inverse == nil ? self.members(of: object, relationship) : []
+        let present = Set(relationship.inverse == nil ? self.members(of: object, relationship) : [])
         for cell in cells ?? [] {
             if let member = try target(cell.value, relationship) {
                 if relationship.inverse == nil, !present.contains(member),

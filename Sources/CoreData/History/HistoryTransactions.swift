@@ -8,9 +8,11 @@ extension NSPersistentStoreCoordinator {
     /// Transactions after a token, oldest first, and then those that are saved from now on, by whatever process.
     ///
     /// They are read as they are pulled, 64 at most ahead of whoever pulls. `token` of each names how far the sequence is in all stores:
-    /// a later sequence after that one goes on there. It ends when its task is cancelled, with `CancellationError`, or with an error:
-    /// 134301 where something was removed before it was read, 134091 where no store keeps a history, 134070 when a store was closed.
-    /// Ours; Core Data has no such method.
+    /// a later sequence after that one goes on there. A store that is added while it waits is followed as well, from its beginning unless
+    /// the token names it; one that was removed and is there again, from where it was. It ends when its task is cancelled, with
+    /// `CancellationError`, or with an error: 134301 where something was removed before it was read, or a store was returned to a backup
+    /// from before the token; 134091 where no store keeps a history; 134070 when a store was removed or closed. An iterator that has ended
+    /// so may be asked again, and goes on where it was. Ours; Core Data has no such method.
     /// - Parameters:
     ///   - token: nil for all that is left.
     ///   - waits: false to end where the histories end now.
@@ -34,9 +36,8 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let sequence: HistoryTransactions
         private let bell = HistoryBell()
-        private var watches: [StoreWatch]?
-        /// Which stores there were when it began.
-        private var stores: [String] = []
+        /// The stores that are followed.
+        private var followed: [(store: NSPersistentStore, id: String, watch: StoreWatch?)] = []
         /// How far each store was read.
         private var places: [String: Int64]
         /// How far each was handed out.
@@ -57,9 +58,9 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
                     next.origin.places = handed
                     return next
                 }
-                if stores.isEmpty { try begin() }
                 bell.silence()
-                let (found, read) = try await sequence.read(stores, after: places)
+                try follow()
+                let (found, read) = try await sequence.read(followed.map(\.id), after: places)
                 (waiting, places) = (found[...], read)
                 if !waiting.isEmpty { continue }
                 if !sequence.waits { return nil }
@@ -67,10 +68,14 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func begin() throws {
-            let stores = try sequence.coordinator.storesWithHistory(nil)
-            if sequence.waits { watches = stores.map { store in RemoteChanges.watch(store) { [bell] in bell.ring() } } }
-            self.stores = stores.map { $0.identifier ?? "" }
+        /// Follows the stores that there are now. One that comes later rings the bell.
+        private mutating func follow() throws {
+            try sequence.require(followed.map(\.id))
+            followed = try sequence.coordinator.storesWithHistory(nil).map { store in
+                if let known = followed.first(where: { $0.store === store }) { return known }
+                let watch = sequence.waits ? RemoteChanges.watch(store) { [bell] in bell.ring() } : nil
+                return (store, store.identifier ?? "", watch)
+            }
         }
     }
 
@@ -85,16 +90,20 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
         }
     }
 
+    private func require(_ known: [String]) throws {
+        let present = coordinator.persistentStores.map { $0.identifier ?? "" }
+        if let gone = known.first(where: { !present.contains($0) }) {
+            throw CocoaError.coreData(134070, "The store \(gone) was removed while its history was followed.")
+        }
+    }
+
     /// The oldest of what each store has next.
     ///
     /// - Parameter known: the stores that must be there still.
     private func readNow(_ known: [String], after places: [String: Int64]) throws -> (
         [NSPersistentHistoryTransaction], [String: Int64]
     ) {
-        let present = coordinator.persistentStores.map { $0.identifier ?? "" }
-        if let gone = known.first(where: { !present.contains($0) }) {
-            throw CocoaError.coreData(134070, "The store \(gone) was removed while its history was followed.")
-        }
+        try require(known)
         let stores = try coordinator.storesWithHistory(nil)
         try token?.requireAny(of: stores)
         var next: [ArraySlice<NSPersistentHistoryTransaction>] = []
@@ -147,6 +156,8 @@ private final class HistoryBell: Sendable {
 
     /// Returns once it was rung since it was silenced, or the task is cancelled.
     func wait() async {
+        // Whoever waits now may not be the one that was cancelled.
+        state.withLock { $0.isCancelled = false }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in

@@ -18,7 +18,7 @@ extension ReversionRun {
         _ cells: [FormerCell], to key: RowKey, _ relationship: ResolvedRelationship
     ) throws {
         // Its own change told all members.
-        if changes.contains(where: { $0.key == key && ($0.kind == .delete || $0.tells(relationship)) }) { return }
+        if changesByKey[key]?.contains(where: { $0.kind == .delete || $0.tells(relationship) }) == true { return }
         let since = later[key] ?? []
         guard let owner = try object(key) else {
             // Where there is an inverse, the members' own to-ones name what is gone.
@@ -28,13 +28,14 @@ extension ReversionRun {
         let guilty = since.filter { $0.change.tells(relationship) }
         if !guilty.isEmpty { return note(key, [relationship.name], guilty.map(\.number)) }
         var list = members(of: owner, relationship)
+        let present = Set(list)
         var back: [(member: NSManagedObject, place: Int64?)] = []
         for cell in cells {
             guard let member = try target(cell.value, relationship) else {
                 if relationship.inverse == nil { noteGone(key, relationship, cell.value) }
                 continue
             }
-            let isThere = list.contains(member)
+            let isThere = present.contains(member)
             if relationship.inverse != nil {
                 if isThere { back.append((member, cell.place)) }
             } else if !isThere, try !isTaken(member, from: key, relationship) {
@@ -69,20 +70,19 @@ extension ReversionRun {
         let request = NSFetchRequest<NSManagedObject>(entityName: schema[relationship.owner].name)
         request.predicate = NSPredicate(format: "ANY %K == %@", relationship.name, member)
         if let taker = try context.fetch(request).first(where: { $0.savedKey != key })?.savedKey {
-            let own = changes.first { $0.key == taker && mayTake($0, relationship) }
+            let own = changesByKey[taker]?.first { mayTake($0, relationship) }
             if let own, since(own, relationship).isEmpty, conflicts[taker] == nil { return false }
             note(key, [relationship.name], because: taker) { $0.kind == .insert || $0.tells(relationship) }
             return true
         }
         // What the transaction gave it to was changed since, perhaps in letting it go.
-        let takers = changes.filter { $0.key != key && mayTake($0, relationship) }
-        let guilty = takers.flatMap { since($0, relationship) }
+        let guilty = takers(relationship).filter { $0.key != key }.flatMap { since($0, relationship) }
         if !guilty.isEmpty { note(key, [relationship.name], guilty) }
         return !guilty.isEmpty
     }
 
     /// Whether a change can have given an object members.
-    private func mayTake(_ change: HistoryChange, _ relationship: ResolvedRelationship) -> Bool {
+    func mayTake(_ change: HistoryChange, _ relationship: ResolvedRelationship) -> Bool {
         change.tells(relationship)
             || change.kind == .insert && schema[change.key.entity].toMany.contains(relationship.index)
     }

@@ -2,7 +2,8 @@
 
 import CoreDataValues
 
-/// One row a name. Places only move forward, so that two who move one at once lose nothing.
+/// One row a name. Places only move forward, so that two who move one at once lose nothing; one that stands ahead of the history has to be
+/// taken away first.
 package struct HistoryMarkTable: Sendable {
     package static let name = "OCDHISTORYCURSOR"
     private let dialect: any SQLDialect
@@ -28,6 +29,9 @@ package struct HistoryMarkTable: Sendable {
             + "\(dialect.parameter(3, like: .double(0)))) ON CONFLICT (\(mark)) DO UPDATE SET "
             + "\(number) = \(dialect.larger("COALESCE(\(held), 0)", "excluded.\(number)")), \(time) = excluded.\(time) RETURNING \(number)"
     }
+
+    /// Name, number of the last transaction. What is ahead of that is no place of this history.
+    package var removeAhead: String { "\(remove) AND \(number) > \(dialect.parameter(2, like: .int(0)))" }
 
     /// Name.
     package var remove: String { "DELETE FROM \(table) WHERE \(mark) = \(text(1))" }
@@ -59,14 +63,19 @@ extension SQLReader {
 
 extension SQLWriter {
     /// Answers where it is then.
+    ///
+    /// - Throws: 134301 for a number that was never given.
     package func moveHistoryMark(_ name: String, to number: Int64, at time: Double) throws -> Int64 {
         let marks = HistoryMarkTable(plan.map.dialect)
         var place = number
         try source.writing { session in
             try session.transaction {
+                let last = try self.lastTransaction(session)
+                if number > last { throw StoreError.neverGiven(number, after: last, to: name) }
                 if try !Catalogue(session).tables().contains(HistoryMarkTable.name) {
                     try session.run(marks.definition, [])
                 }
+                try session.run(marks.removeAhead, [.text(name), .int(last)])
                 let moved = try session.numbers(
                     .text(marks.move), each: 1, [.text(name), .int(number), .date(time)], plan.writes)
                 place = moved.first.flatMap { $0 } ?? number
@@ -74,6 +83,11 @@ extension SQLWriter {
             }
         }
         return place
+    }
+
+    private func lastTransaction(_ session: any SQLSession) throws -> Int64 {
+        let statement = HistoryStatements(plan.map.dialect).lastTransaction
+        return try session.numbers(.text(statement), each: 1, [], plan.writes).first.flatMap { $0 } ?? 0
     }
 
     /// Answers whether there was one.
@@ -100,5 +114,14 @@ extension SQLWriter {
             { $0 }
             return last.map { min(first, $0 + 1) } ?? first
         }
+    }
+}
+
+extension StoreError {
+    fileprivate static func neverGiven(_ number: Int64, after last: Int64, to name: String) -> StoreError {
+        StoreError(
+            134301,
+            "The history cursor “\(name)” cannot be moved to transaction \(number): the last one of the store is \(last), as after a return "
+                + "to a backup. Take over the store as it is now, and move the cursor to its present token.")
     }
 }

@@ -174,7 +174,7 @@ extension StoreError {
     package static func expired(_ number: Int64) -> StoreError {
         StoreError(
             134301,
-            "The history no longer has all that came after transaction \(number). Read it from its beginning, and take over the store as "
-                + "it is now.")
+            "The history does not have all that came after transaction \(number): it was shortened, or the store is an earlier one again. Take "
+                + "over the store as it is now, and go on from its present token; a history cursor is moved there.")
     }
 }

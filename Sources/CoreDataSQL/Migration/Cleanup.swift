@@ -106,8 +106,10 @@ package struct Cleanup {
         (self.session, self.map, self.files) = (session, map, files)
     }
 
+    /// Whether there is something to do, if only the key to be taken from the metadata.
     package static func isPending(_ session: any SQLReading) throws -> Bool {
-        try Catalogue(session).tables().contains(CleanupTable.name)
+        if try Catalogue(session).tables().contains(CleanupTable.name) { return true }
+        return try MetadataRecord.read(session)?.defers == true
     }
 
     /// What came of clean-up.
@@ -118,9 +120,12 @@ package struct Cleanup {
         package fileprivate(set) var omitted: [String] = []
     }
 
-    /// Does one step; nil where nothing is left.
+    /// Does one step; nil where nothing is left. What Core Data has put off itself is written down nowhere: the key goes, the rest stays.
     package func step() throws -> Outcome? {
-        guard let left = try statements.steps(session) else { return nil }
+        guard let left = try statements.steps(session) else {
+            try forget()
+            return nil
+        }
         guard let (number, step) = left.first else {
             try end()
             return nil
@@ -187,7 +192,11 @@ package struct Cleanup {
 
     private func end() throws {
         try session.run(statements.end, [])
-        guard let metadata = try MetadataRecord.read(session) else { return }
+        try forget()
+    }
+
+    private func forget() throws {
+        guard let metadata = try MetadataRecord.read(session), try metadata.defers else { return }
         try MetadataRecord.rewrite(metadata.deferring(false), to: session)
     }
 
@@ -237,6 +246,14 @@ package struct Cleanup {
 extension StoreMetadata {
     /// The key under which Core Data's stores say that a migration has put something off.
     package static let deferredMigration = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+
+    fileprivate var defers: Bool {
+        get throws {
+            guard let value = try MetadataRecord.application(userInfo)[Self.deferredMigration] else { return false }
+            if case .bool(false) = value { return false }
+            return true
+        }
+    }
 
     /// The same with the key, or without it.
     func deferring(_ defers: Bool) throws -> StoreMetadata {

@@ -25,7 +25,8 @@ extension MigrationCompiler {
         // What is dropped first may be made anew.
         if !drops.isEmpty || statements.contains(where: { $0.hasPrefix("DROP INDEX") }) { return drops + statements }
         return zip(statements, wanted).compactMap { sql, index in
-            index.map { index in index.mayBeThere && there.contains { $0.index.text == index.text } } ?? false ? nil : sql
+            index.map { index in index.mayBeThere && there.contains { $0.index.text == index.text } } ?? false
+                ? nil : sql
         }
     }
 }

@@ -422,6 +422,7 @@ struct StatementList {
             Line(title: "number former values", sql: values.moved[1]),
             Line(defines: true, title: "define cursors", sql: marks.definition),
             Line(title: "move a cursor", sql: marks.move),
+            Line(title: "remove a cursor that is ahead", sql: marks.removeAhead),
             Line(title: "remove a cursor", sql: marks.remove), Line(title: "cursors", sql: marks.all),
             Line(title: "last cursor since", sql: marks.last),
         ]

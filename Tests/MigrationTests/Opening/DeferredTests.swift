@@ -142,6 +142,69 @@ import Testing
         #expect(try !isPending(versions))
     }
 
+    /// Finishes step by step, as a program does by the key; fails where that does not end.
+    private func tidy(_ coordinator: NSPersistentStoreCoordinator, _ store: NSPersistentStore) throws {
+        var steps = 0
+        while store.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] as? Bool == true {
+            try coordinator.finishDeferredLightweightMigrationTask()
+            steps += 1
+            try #require(steps < 20)
+        }
+    }
+
+    @Test(
+        "13.7 A copy of another file has nothing put off and no key",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType, NSInMemoryStoreType])
+    func copies(_ type: String) throws {
+        let versions = try filled(Self.first, Self.second)
+        try versions.open(2, NSSQLiteStoreType, Self.deferring) { context in
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            let store = try #require(coordinator.persistentStores.first)
+            store.metadata = store.metadata.merging(["Shop": "x"]) { _, new in new }
+            let made = try coordinator.migratePersistentStore(
+                store, to: versions.folder.file("copy"), options: nil, withType: type)
+            #expect(made.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] == nil)
+            #expect(made.metadata["Shop"] as? String == "x")
+            #expect(try context.values("Item", "title") == ["i1", "i2", "i3"])
+        }
+        #expect(try isPending(versions))
+    }
+
+    @Test(
+        "13.7 Where nothing of ours is left to do finishing clears the key that a store has from elsewhere, as from Core Data",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType], [true, false])
+    func keyAlone(_ type: String, _ isByStep: Bool) throws {
+        let versions = try V(Self.second)
+        try versions.open(1, type) { context in
+            context.make("Item", ["title": "x"])
+            try context.save()
+        }
+        func metadata() throws -> [String: Any] {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: versions.store)
+        }
+        let key = NSPersistentStoreDeferredLightweightMigrationOptionKey
+        let before = try metadata().merging(["Shop": "x"]) { _, new in new }
+        try NSPersistentStoreCoordinator.setMetadata(
+            before.merging([key: true]) { _, new in new }, forPersistentStoreOfType: type, at: versions.store)
+        try versions.open(1, type, [NSReadOnlyPersistentStoreOption: true]) { context in
+            let error = failure { try context.persistentStoreCoordinator?.finishDeferredLightweightMigration() }
+            #expect(error?.number == 134030)
+        }
+        #expect(try metadata()[key] as? Bool == true)
+        try versions.open(1, type) { context in
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            let store = try #require(coordinator.persistentStores.first)
+            if isByStep { try tidy(coordinator, store) } else { try coordinator.finishDeferredLightweightMigration() }
+            #expect(store.metadata[key] == nil)
+            context.make("Item", ["title": "y"])
+            try context.save()
+        }
+        #expect(try metadata()[key] == nil)
+        #expect(try metadata() as NSDictionary == before as NSDictionary)
+        let titles = try versions.open(1, type, [:]) { try $0.values("Item", "title") }
+        #expect(titles == ["x", "y"])
+    }
+
     @Test(
         "A uniqueness constraint that goes refuses nothing meanwhile, and an index that another model defines otherwise is made anew"
     )

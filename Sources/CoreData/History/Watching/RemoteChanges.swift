@@ -28,7 +28,7 @@ enum RemoteChanges {
         return places
     }
 
-    /// Has everybody who waits for writes look whether his store is still there.
+    /// Has everybody who waits for writes look which stores are there.
     static func wake() { for place in places.withLock({ Array($0.values) }) { place.wake() } }
 
     /// Calls a function whenever the store may have been written by anybody, until the answer is let go.

@@ -28,7 +28,10 @@ package protocol StoreKeeper: StoreRole {
     func formerValues(of transaction: Int64) throws -> [FormerCell]?
     /// Named places in the history.
     func historyMarks() throws -> [HistoryMark]
-    /// Moves a named place forward, and makes it where there is none; answers where it is then.
+    /// Moves a named place forward, and makes it where there is none; answers where it is then. One that is ahead of the last transaction is
+    /// moved back.
+    ///
+    /// - Throws: 134301 for a number that was never given.
     func moveHistoryMark(_ name: String, to number: Int64, at time: Double) throws -> Int64
     /// Answers whether there was one.
     func removeHistoryMark(_ name: String) throws -> Bool
@@ -78,7 +81,8 @@ package protocol StoreMigrator: AnyObject, Sendable {
 package protocol StoreCleaner: AnyObject, Sendable {
     /// Does one step of what migrations have put off, in a transaction of its own.
     ///
-    /// - Returns: what of a program's own definitions over the rows could not stay, in words; nil where there was nothing to do.
+    /// - Returns: what of a program's own definitions over the rows could not stay, in words; nil where there was nothing to do, and the
+    ///   metadata do not say otherwise any more.
     /// - Throws: 134030 for a store that was opened read-only and has something to do.
     func cleanUp() throws -> [String]?
 }
