@@ -110,7 +110,8 @@ import Testing
         }
         #expect(
             try context.fetchDictionaries(request("Patient", ["name"], sort: ["name"]))[0]["name"] as? String == "none")
-        #expect(failure { _ = try context.fetchDictionaries(request("Patient", ["nothing"])) }.code == 134060)
+        let error = #expect(throws: CocoaError.self) { try context.fetchDictionaries(request("Patient", ["nothing"])) }
+        #expect(error?.errorCode == 134060)
     }
 
     @Test("8.9 Aggregates of all rows are one dictionary", arguments: types)
