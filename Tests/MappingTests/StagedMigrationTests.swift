@@ -114,6 +114,77 @@ import Testing
         #expect(try wares() == ["Apple 12 second", "Pear 30 second"])
     }
 
+    @Test("One manager serves stores that are opened at once: each handler has its own store's container")
+    func shared() throws {
+        let inside = Mutex(0)
+        let found = Mutex<[URL?]>([])
+        let stage = custom()
+        stage.willMigrateHandler = nil
+        stage.didMigrateHandler = { manager, _ in
+            inside.withLock { $0 += 1 }
+            let end = Date().addingTimeInterval(20)
+            while inside.withLock({ $0 }) < 2, Date() < end { usleep(1000) }
+            let url = manager.container?.persistentStoreCoordinator.persistentStores.first?.url
+            manager.container?.newBackgroundContext().performAndWait {
+                let same = manager.container?.persistentStoreCoordinator.persistentStores.first?.url
+                found.withLock { $0 += [url, same] }
+            }
+            inside.withLock { $0 += 1 }
+            while inside.withLock({ $0 }) < 4, Date() < end { usleep(1000) }
+        }
+        let manager = NSStagedMigrationManager([stage])
+        let urls = [versions.file("one"), versions.file("two")]
+        for url in urls { try versions.with(models[1], at: url) { try $0.save() } }
+        nonisolated(unsafe) let model = models[2]
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 2) { place in
+            do {
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+                let store = try coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: urls[place],
+                    options: [NSPersistentStoreStagedMigrationManagerOptionKey: manager])
+                try coordinator.remove(store)
+            } catch { failures.withLock { $0.append("\(error)") } }
+        }
+        #expect(failures.withLock { $0 } == [])
+        let names = found.withLock { $0.map { $0?.lastPathComponent ?? "none" } }
+        #expect(names.sorted() == ["one", "one", "two", "two"])
+        #expect(manager.container == nil)
+    }
+
+    @Test("A handler that opens another store with its manager has its own container again, and other threads have it")
+    func nested() throws {
+        let seen = Mutex<[String]>([])
+        let inner = versions.file("inner")
+        try versions.with(models[1], at: inner) { try $0.save() }
+        let stage = custom()
+        let model = models[2]
+        stage.willMigrateHandler = nil
+        stage.didMigrateHandler = { manager, _ in
+            func look() {
+                let url = manager.container?.persistentStoreCoordinator.persistentStores.first?.url
+                seen.withLock { $0.append(url?.lastPathComponent ?? "none") }
+            }
+            look()
+            guard seen.withLock({ $0.count }) == 1 else { return }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let store = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: inner,
+                options: [NSPersistentStoreStagedMigrationManagerOptionKey: manager])
+            try coordinator.remove(store)
+            look()
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                let url = manager.container?.persistentStoreCoordinator.persistentStores.first?.url
+                seen.withLock { $0.append(url?.lastPathComponent ?? "none") }
+                done.signal()
+            }
+            done.wait()
+        }
+        try open(3, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2)]), stage]))
+        #expect(seen.withLock { $0 } == ["shop", "inner", "shop", "shop"])
+    }
+
     @Test("A handler that fails names its stage and leaves the last whole version")
     func failure() throws {
         let stage = custom("broken")

@@ -89,7 +89,15 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
-        let store = try makeStore(storeType, configuration, storeURL, options)
+        try addStore(storeType, configuration, storeURL, options)
+    }
+
+    /// - Parameter isFixed: whether a SQLite store is read in the state that it has now, whatever is written meanwhile.
+    @discardableResult
+    final func addStore(
+        _ type: String, _ configuration: String?, _ url: URL?, _ options: [AnyHashable: Any]?, isFixed: Bool = false
+    ) throws -> NSPersistentStore {
+        let store = try makeStore(type, configuration, url, options, isFixed: isFixed)
         do { try requireOwnUUID(of: store) } catch {
             try? store.rows.close()
             throw error
@@ -114,7 +122,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Opens or creates a store without adding it.
     final func makeStore(
-        _ type: String, _ configuration: String?, _ url: URL?, _ given: [AnyHashable: Any]?
+        _ type: String, _ configuration: String?, _ url: URL?, _ given: [AnyHashable: Any]?, isFixed: Bool = false
     ) throws -> NSPersistentStore {
         try requireOpen()
         try requireNew(url, type)
@@ -123,6 +131,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
         var options = try StoreOptions(given)
         options.listen(observers)
+        if isFixed { options.fixState() }
         let rows: any RowStore
         do {
             rows = try migrating(type, configuration, url, options) { try openRows(type, configuration, url, options) }

@@ -21,7 +21,8 @@ public let NSMigrationEntityPolicyKey: String = "entityPolicy"
 /// One object is made for each mapping and lives through the three passes, each of which goes through all mappings in order: first
 /// `begin`, `createDestinationInstances` for every source object and `endInstanceCreation`; then `createRelationships` for every object
 /// made and `endRelationshipCreation`; last `performCustomValidation` and `end`. What is thrown ends the migration. The
-/// destination is saved every thousand objects, so that memory stays bounded; it is validated in the third pass.
+/// destination is saved every thousand objects, so that memory stays bounded, and may be saved by a policy. No save validates: the third
+/// pass does, `validateForInsert` for what the migration made, `validateForUpdate` for what was at the destination before.
 open class NSEntityMigrationPolicy: NSObject {
     /// What `FUNCTION($entityPolicy, 'name:', …)` in a value expression runs: the policy and the values of the arguments are given.
     public typealias Function = (_ policy: NSEntityMigrationPolicy, _ arguments: [Any?]) throws -> Any?

@@ -8,8 +8,9 @@ import Synchronization
 /// Migrates a store into another one by a mapping model.
 ///
 /// Every object of the source is read and what becomes of it is made by the policies of the entity mappings, in three passes (see
-/// `NSEntityMigrationPolicy`). The source is opened read-only. Memory holds a thousand objects at a time, and some 60 bytes for each
-/// pair of objects that are associated.
+/// `NSEntityMigrationPolicy`). The source is opened read-only; of a SQLite store the whole run, its `sourceContext` too, sees the state that it
+/// begins with, whatever others save meanwhile. One without write-ahead log takes no writes as long. Memory holds a thousand objects at a
+/// time, and some 60 bytes for each pair of objects that are associated.
 open class NSMigrationManager: NSObject, KeyValueCoding {
     /// The model of the rows that are read.
     public final let sourceModel: NSManagedObjectModel
@@ -38,8 +39,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
     /// Whatever ends it, the source is as it was, and the destination is as it was or has all objects. A store that is at the destination
     /// already keeps its objects, and gets those of the source beside them.
     /// - Throws: 134140 without mapping model, 134110 and 134170 for one that cannot be carried out, before anything is written; 134150 and
-    ///   134160 for a source or destination that cannot be opened; 134120 when it was cancelled; what policies throw; validation errors
-    ///   (1560 with all of them for several).
+    ///   134160 for a source or destination that cannot be opened or is in memory; 134120 when it was cancelled; what policies throw;
+    ///   validation errors (1560 with all of them for several).
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
         with mappings: NSMappingModel?,
@@ -104,7 +105,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
             destinationType: destinationType.rawValue, destinationOptions: destinationOptions)
     }
 
-    /// Ends the migration that runs, from any thread; it throws 134120 with the error under `NSUnderlyingErrorKey`.
+    /// Ends the migration that runs, from any thread; it throws 134120 with the error under `NSUnderlyingErrorKey`. Heard until the new
+    /// store takes its place.
     open func cancelMigrationWithError(_ error: any Error) { cancellation.withLock { $0 = error } }
 
     final func throwIfCancelled() throws {
@@ -113,7 +115,7 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
             134120, "The migration was cancelled: \(error.localizedDescription)", [NSUnderlyingErrorKey: error])
     }
 
-    /// Forgets all associations.
+    /// Forgets all associations. What is not related yet stays unrelated.
     open func reset() { run?.reset() }
 
     // MARK: What runs
@@ -170,23 +172,24 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
         requiredRun(for: "associate").associate(sourceInstance, destinationInstance, entityMapping)
     }
 
-    /// What a mapping made of source objects, in their order; everything that it made for nil.
+    /// What a mapping made of source objects, in their order; everything that it made for nil. What was deleted since is left out.
     open func destinationInstances(
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
         let run = requiredRun(for: "destinationInstances")
         guard let table = try? run.table(named: mappingName) else { return [] }
-        return (sourceInstances.map { table.destinations(of: $0) } ?? Array(table.destinationKeys)).map(
-            run.destinationObject)
+        guard let sourceInstances else { return run.pairs(in: table).map { run.destinationObject($0.destination) } }
+        return run.destinationObjects(in: table, of: sourceInstances)
     }
 
-    /// Of what a mapping made destination objects, in their order; all that it read for nil.
+    /// Of what a mapping made destination objects, in their order; all that became some for nil. Deleted ones come of nothing.
     open func sourceInstances(
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
         let run = requiredRun(for: "sourceInstances")
         guard let table = try? run.table(named: mappingName) else { return [] }
-        return (destinationInstances.map { table.sources(of: $0) } ?? Array(table.sourceKeys)).map(run.sourceObject)
+        guard let destinationInstances else { return run.pairs(in: table).map { run.sourceObject($0.source) } }
+        return table.sources(of: destinationInstances.filter { !$0.isDiscarded }).map(run.sourceObject)
     }
 
     // MARK: Keys

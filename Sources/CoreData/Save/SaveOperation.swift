@@ -139,7 +139,7 @@ struct SaveOperation {
     }
 
     func validate() throws {
-        if let deferred = context.deferredValidation { return deferred.note(inserted, updated, deleted) }
+        if let deferred = context.deferredValidation { return deferred.note(inserted, updated) }
         var errors: [any Error] = []
         inserted.borrowEach { object in Validation.collect(&errors) { try object.validateForInsert() } }
         updated.borrowEach { object in Validation.collect(&errors) { try object.validateForUpdate() } }
@@ -267,6 +267,7 @@ struct SaveOperation {
         if !context.checkedObjects.isEmpty { context.checkedObjects = [] }
         if !context.expectations.isEmpty { context.expectations = [] }
         if context.keepsObjects { context.letGo(deleted) }
+        context.deferredValidation?.keep(inserted, deleted)
         inserted.borrowEach { object in object.didSave() }
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }

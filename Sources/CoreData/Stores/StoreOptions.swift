@@ -58,6 +58,9 @@ struct StoreOptions {
         }
     }
 
+    /// Has the store read in the state that it is opened in.
+    mutating func fixState() { sqlite.readsOneState = true }
+
     mutating func listen(_ observers: Observers) { sqlite.listener = observers }
 
     /// For stores of other people's classes, which have options of their own: what is not known here is left to them.

@@ -18,6 +18,8 @@ package struct SQLiteOptions: Sendable {
     package var recordsHistory = false
     /// Opens the store to migrate it: a history that is there goes along, whether or not commits are to be recorded.
     package var isMigrating = false
+    /// Opens the store to be read in the state that it has now, whatever is written meanwhile.
+    package var readsOneState = false
     /// Has a migration leave what nobody needs any more for later.
     package var defersCleanup = false
     /// Keeps what rows had before each commit that is recorded, in a table of our own.

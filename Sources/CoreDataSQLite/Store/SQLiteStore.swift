@@ -37,11 +37,11 @@ package final class SQLiteStore: RowStore, StoreCopier {
         self.plan = opened.plan
         pool = opened.pool
         pool.keptFiles = externals?.kept
-        reader = SQLReader(opened.plan, opened.pool)
+        reader = try SQLReader(opened.plan, opened.options.readsOneState ? OneState(of: opened.pool) : opened.pool)
         recorded = opened.metadata
         identifier = recorded.uuid
         history = opened.history
-        capabilities = pool.pinsViews ? [.membership, .pinnedViews] : .membership
+        capabilities = pool.pinsViews && !opened.options.readsOneState ? [.membership, .pinnedViews] : .membership
         historyWriter = opened.historyWriter
         writer = SQLWriter(opened.plan, opened.pool, store: identifier, files: externals, history: historyWriter)
         guard !opened.options.isReadOnly else { return }

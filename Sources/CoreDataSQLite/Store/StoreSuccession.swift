@@ -25,14 +25,18 @@ package struct StoreSuccession {
         plan = try StorePlan(schema: schema, configuration: configuration)
     }
 
-    /// *lock · check · make · take the tables and rows · commit*
+    /// *lock · compare · make · take the tables and rows · check · commit*
     ///
     /// - Parameters:
     ///   - hashes: those of the store as it was seen; another process may have been first.
-    ///   - successor: where `make` leaves the new store, closed.
+    ///   - successor: where the new store is made.
+    ///   - make: leaves it there, closed.
+    ///   - check: the last word before the commit.
     /// - Returns: what of a program's own definitions is left out.
-    /// - Throws: 134110 for a store that is not as it was seen, what `make` throws, and what SQLite says; nothing is changed then.
-    package func run(expecting hashes: [String: Data], successor: URL, _ make: () throws -> Void) throws -> [String] {
+    /// - Throws: 134110 for a store that is not as it was seen, what `make` and `check` throw, and what SQLite says; nothing is changed then.
+    package func run(
+        expecting hashes: [String: Data], successor: URL, make: () throws -> Void, check: () throws -> Void
+    ) throws -> [String] {
         let connection = try Connection(path: path, access: .write, options: options, counter: StatementCounter())
         defer { connection.close() }
         var files: ExchangedFiles?
@@ -67,6 +71,7 @@ package struct StoreSuccession {
                 try copyAll(from: made, to: connection)
                 try foreign.sortOut()
                 omitted = try foreign.putBack()
+                try check()
                 return true
             }
         } catch {

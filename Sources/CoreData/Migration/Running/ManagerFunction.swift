@@ -21,8 +21,7 @@ enum ManagerFunction: String, CaseIterable {
     func call(_ arguments: [Any?], _ run: MigrationRun) throws -> Any? {
         switch self {
         case .destinations:
-            return try run.table(named: text(arguments[0])).destinations(of: objects(arguments[1])).map(
-                run.destinationObject)
+            return try run.destinationObjects(in: run.table(named: text(arguments[0])), of: objects(arguments[1]))
         case .sources:
             return try run.table(named: text(arguments[0])).sources(of: objects(arguments[1])).map(run.sourceObject)
         case .related: return try run.related(by: text(arguments[0]), objects(arguments[1]))

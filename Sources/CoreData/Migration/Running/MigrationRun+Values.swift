@@ -81,7 +81,9 @@ extension MigrationRun {
             destination._state.info.entity === step.destinationEntity?.resolved
         else { return false }
         let table = try table(named: linked.mapping)
-        let target = source.target(at: linked.from).flatMap(table.destination(of:)).map(destinationObject)
+        let origin = source.target(at: linked.from)
+        var target = origin.flatMap(table.destination(of:)).map(destinationObject)
+        if let origin, target?.isThere == false { target = destinationObjects(in: table, of: [origin]).first }
         if let target, !target.entity.isKindOf(entity: linked.end) { return false }
         if isNew, target == nil, destination.target(at: linked.to) == nil { return true }
         destination.fixup.setTarget(linked.to, target)

@@ -14,7 +14,7 @@ final class MigrationRun {
     let steps: [MappingStep]
     let sourceContext: NSManagedObjectContext
     let destinationContext: NSManagedObjectContext
-    private let validation = DeferredValidation()
+    private let validation: DeferredValidation
     private let failures = ObjectFailures()
     private let tables: [String: AssociationTable]
     let early: EarlyLinks
@@ -27,15 +27,23 @@ final class MigrationRun {
     private var done = 0
     private var expected = 1
 
+    /// - Parameter isNew: whether the destination has no objects of its own.
     init(
         _ manager: NSMigrationManager, _ steps: [MappingStep], from source: NSManagedObjectContext,
-        to destination: NSManagedObjectContext
+        to destination: NSManagedObjectContext, isNew: Bool
     ) {
         self.manager = manager
         self.steps = steps
         (sourceContext, destinationContext) = (source, destination)
         early = EarlyLinks(steps)
-        tables = Dictionary(steps.map { ($0.name, AssociationTable()) }, uniquingKeysWith: { first, _ in first })
+        let tables = Dictionary(steps.map { ($0.name, AssociationTable()) }, uniquingKeysWith: { first, _ in first })
+        self.tables = tables
+        validation = DeferredValidation(isNew: isNew) { [unowned destination] deleted in
+            for table in tables.values {
+                table.acceptSavedKeys(destination)
+                if !deleted.isEmpty { table.remove(deleted) }
+            }
+        }
     }
 
     /// *instances · relationships · validation*
@@ -62,6 +70,7 @@ final class MigrationRun {
         }
         try save()
         try validate()
+        try manager.throwIfCancelled()
     }
 
     /// - Throws: what the objects say that do not satisfy the model, of the first hundred, or where all are collected with what was met
@@ -109,20 +118,21 @@ final class MigrationRun {
 
     private func createRelationships(_ step: MappingStep) throws {
         try begin(step)
-        let pairs = tables[step.name]?.destinationKeys.count ?? 0
+        let pairs = tables[step.name]?.count ?? 0
         if early.leavesNothing(for: step, unlinked) {
             done += pairs
             return try save()
         }
         for start in stride(from: 0, to: pairs, by: MigrationRun.batch) {
             guard let table = tables[step.name] else { break }
-            let range = start..<min(start + MigrationRun.batch, pairs)
-            let objects = range.map { destinationObject(table.destinationKeys[$0]) }
-            try destinationContext.fulfill(objects)
+            // Fewer than there were, once a policy has reset the manager.
+            let batch = table.pairs(start..<min(start + MigrationRun.batch, pairs))
+            let objects = batch.map { destinationObject($0.destination) }
+            try destinationContext.fulfill(objects.filter(\.isThere))
             if !step.relationships.isEmpty {
-                try sourceContext.fulfill(range.map { sourceObject(table.sourceKeys[$0]) })
+                try sourceContext.fulfill(batch.map { sourceObject($0.source) })
             }
-            for (pair, object) in zip(range, objects) where table.isFirst(pair, of: object) && !object.isDeleted {
+            for (pair, object) in zip(batch, objects) where table.isFirst(pair.number, of: object) && object.isThere {
                 try manager.throwIfCancelled()
                 do {
                     try step.policy.createRelationships(forDestination: object, in: step.mapping, manager: manager)
@@ -151,8 +161,8 @@ final class MigrationRun {
     private func save() throws {
         pending = 0
         do { try destinationContext.save() } catch { throw equalObjects(error) ?? error }
-        validation.keepFailures()
-        for table in tables.values { table.acceptSavedKeys() }
+        // Without changes there was no save, though what was new may have been deleted.
+        for table in tables.values { table.acceptSavedKeys(destinationContext) }
         // A getter of the source cannot throw; what it met is thrown here.
         try sourceContext.fulfill([NSManagedObject]())
         manager.progress = progress
@@ -247,7 +257,19 @@ final class MigrationRun {
             step.sourceEntity.map { $0.isKindOf(entity: target) || target.isKindOf(entity: $0) } ?? false
         }
         return sources.flatMap { source in
-            fitting.flatMap { tables[$0.name]?.destinations(of: [source]).map(destinationObject) ?? [] }
+            fitting.flatMap { tables[$0.name].map { destinationObjects(in: $0, of: [source]) } ?? [] }
+        }
+    }
+
+    /// What sources became, as far as it is not deleted.
+    func destinationObjects(in table: AssociationTable, of sources: [NSManagedObject]) -> [NSManagedObject] {
+        table.destinations(of: sources).lazy.map(destinationObject).filter(\.isThere)
+    }
+
+    /// All pairs whose destination is not deleted. Makes no object.
+    func pairs(in table: AssociationTable) -> [(number: Int, source: ObjectKey, destination: ObjectKey)] {
+        table.pairs(0..<table.count).filter { pair in
+            destinationContext.registered(pair.destination).map(\.isThere) ?? (pair.destination.number > 0)
         }
     }
 }

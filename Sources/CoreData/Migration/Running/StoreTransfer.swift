@@ -16,6 +16,9 @@ struct StoreTransfer {
 
     private var isInPlace: Bool { destination.url.standardizedFileURL == source.url.standardizedFileURL }
 
+    /// Whether nothing is at the destination whose objects stay.
+    private var isNew: Bool { isInPlace || !FileManager.default.fileExists(atPath: destination.url.path) }
+
     /// How many bytes of rows each side keeps.
     private static let cached = 4 << 20
 
@@ -25,6 +28,7 @@ struct StoreTransfer {
         defer { withExtendedLifetime(folder) {} }
         let work = folder.url.appendingPathComponent(destination.url.lastPathComponent)
         try make(at: work)
+        try manager.throwIfCancelled()
         try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
             at: destination.url, withPersistentStoreFrom: work, ofType: destination.type)
         manager.progress = 1
@@ -50,10 +54,12 @@ struct StoreTransfer {
             let succession = try StoreSuccession(
                 url: source.url, schema: manager.sourceModel.schema(), configuration: source.configuration,
                 options: StoreOptions(source.options).sqlite)
-            let omitted = try succession.run(expecting: hashes, successor: work) { try make(at: work) }
+            let omitted = try succession.run(
+                expecting: hashes, successor: work, make: { try make(at: work) }, check: manager.throwIfCancelled)
             CoreDataWarning.tell(removed: omitted, from: source.url)
         } else {
             try make(at: work)
+            try manager.throwIfCancelled()
             try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
                 at: source.url, withPersistentStoreFrom: work, ofType: source.type)
         }
@@ -110,9 +116,11 @@ struct StoreTransfer {
         let (sourceContext, destinationContext) = (context(from), context(to))
         // Both contexts' queues are held by this thread, which runs all of it.
         nonisolated(unsafe) let (manager, steps) = (manager, steps)
+        let isNew = isNew
         try sourceContext.performAndWait {
             try destinationContext.performAndWait {
-                let run = MigrationRun(manager, steps, from: sourceContext, to: destinationContext)
+                let run = MigrationRun(
+                    manager, steps, from: sourceContext, to: destinationContext, isNew: isNew)
                 manager.run = run
                 defer {
                     manager.progress = run.progress
@@ -128,7 +136,7 @@ struct StoreTransfer {
     private func migrateByStatements(_ from: NSPersistentStoreCoordinator, _ work: URL) throws -> Bool {
         guard manager.usesStoreSpecificMigrationManager, source.type == NSSQLiteStoreType,
             destination.type == NSSQLiteStoreType,
-            isInPlace || !FileManager.default.fileExists(atPath: destination.url.path),
+            isNew,
             let plan = try? MigrationPlan(SchemaDiff(from: from.runtime.schema, to: manager.destinationModel.schema())),
             InferredMapping(plan.diff.pairs, manager.sourceModel, manager.destinationModel).model().says(as: mappings)
         else { return false }
@@ -159,16 +167,22 @@ struct StoreTransfer {
         return options
     }
 
+    /// Others may write to it: all of the run reads one state. In place nobody else writes.
     private func openSource(_ coordinator: NSPersistentStoreCoordinator) throws {
         var options = plain(source.options)
         options[NSReadOnlyPersistentStoreOption] = true
         do {
-            guard source.type == NSInMemoryStoreType || FileManager.default.fileExists(atPath: source.url.path) else {
+            guard source.type != NSInMemoryStoreType else {
+                throw CocoaError.unsupported(
+                    "a migration of a store in memory, which only its own coordinator has; have that write it elsewhere "
+                        + "(migratePersistentStore)")
+            }
+            guard FileManager.default.fileExists(atPath: source.url.path) else {
                 throw CocoaError.coreData(
                     134080, "There is no file at \(source.url.path).", [NSFilePathErrorKey: source.url.path])
             }
-            try coordinator.addPersistentStore(
-                ofType: source.type, configurationName: source.configuration, at: source.url, options: options)
+            try coordinator.addStore(
+                source.type, source.configuration, source.url, options, isFixed: !isInPlace)
         } catch { throw failure(134150, "The store to be migrated cannot be opened", source.url, error) }
     }
 
@@ -178,7 +192,7 @@ struct StoreTransfer {
                 throw CocoaError.unsupported("a migration into a store in memory, which would be gone when it ends")
             }
             var options = plain(destination.options)
-            if !isInPlace, FileManager.default.fileExists(atPath: destination.url.path) {
+            if !isNew {
                 try coordinator.replacePersistentStore(
                     at: work, withPersistentStoreFrom: destination.url, ofType: destination.type)
             } else {

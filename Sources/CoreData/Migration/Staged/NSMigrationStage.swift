@@ -1,6 +1,7 @@
 // The stages of a migration.
 
 import Foundation
+import Synchronization
 
 /// One stage of a staged migration; see `NSLightweightMigrationStage` and `NSCustomMigrationStage`.
 open class NSMigrationStage: NSObject {
@@ -51,10 +52,34 @@ open class NSCustomMigrationStage: NSMigrationStage {
 ///
 /// A store begins at the stage whose version it was written with. Every step is a transaction, so that a failure leaves the last whole
 /// version, and its error names the stage.
+///
+/// One manager may serve any number of stores, opened by any threads at once; their handlers run beside each other.
 open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     public final let stages: [NSMigrationStage]
-    /// A stack over the store, while a handler runs; nil otherwise.
-    public internal(set) final var container: NSPersistentContainer?
+    /// A stack over the store whose handler runs; nil otherwise.
+    ///
+    /// On the thread that a handler is called on it is always that of its own store. Another thread that a handler waits for has it as long
+    /// as no other store's handler of the same manager runs, and nil else: hand it the container.
+    public final var container: NSPersistentContainer? {
+        running.withLock { running in
+            let own = running.last { $0.thread == UInt(pthread_self()) }
+            return own?.container ?? (running.count == 1 ? running[0].container : nil)
+        }
+    }
+    /// What runs, each with the thread that it was called on; a handler inside another one comes after it.
+    private final let running = Mutex<[(thread: UInt, container: NSPersistentContainer)]>([])
+
+    /// Runs a handler of a store.
+    final func run(with container: NSPersistentContainer, _ handler: () throws -> Void) rethrows {
+        let thread = UInt(pthread_self())
+        running.withLock { $0.append((thread, container)) }
+        defer {
+            running.withLock { running in
+                if let place = running.lastIndex(where: { $0.thread == thread }) { running.remove(at: place) }
+            }
+        }
+        try handler()
+    }
 
     public init(_ stages: [NSMigrationStage]) {
         self.stages = stages

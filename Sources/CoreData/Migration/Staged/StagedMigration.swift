@@ -211,11 +211,7 @@ struct StagedMigration {
         let known = model.configurations.contains(configuration ?? "") ? configuration : nil
         let store = try container.persistentStoreCoordinator.addPersistentStore(
             ofType: type, configurationName: known, at: url, options: given)
-        manager.container = container
-        defer {
-            manager.container = nil
-            try? container.persistentStoreCoordinator.remove(store)
-        }
-        try handler(manager, stage)
+        defer { try? container.persistentStoreCoordinator.remove(store) }
+        try manager.run(with: container) { try handler(manager, stage) }
     }
 }
