@@ -31,7 +31,7 @@ struct StoreTransfer {
     }
 
     /// Puts the new store in the place of the former one: the same file, in one transaction that saw the former one being read, where it is a
-    /// SQLite store.
+    /// SQLite store; under the lock of the file, for which saves ask, where it is another store of this library.
     ///
     /// - Parameter given: the folder, where the caller has it already.
     func runInPlace(in given: WorkFolder?) throws {
@@ -53,9 +53,15 @@ struct StoreTransfer {
             let omitted = try succession.run(expecting: hashes, successor: work) { try make(at: work) }
             CoreDataWarning.tell(removed: omitted, from: source.url)
         } else {
-            try make(at: work)
-            try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
-                at: source.url, withPersistentStoreFrom: work, ofType: source.type)
+            let patience = StoreOptions(lenient: source.options).patience
+            try AtomicFile(url: source.url).exchange(
+                isLocked: StoreClasses.named(source.type) is FileStore.Type, waiting: patience
+            ) {
+                try? FileManager.default.removeItem(at: work)
+                try make(at: work)
+            } by: {
+                try NSPersistentStoreCoordinator.exchange(source.url, by: work, ofType: source.type)
+            }
         }
         manager.progress = 1
     }
