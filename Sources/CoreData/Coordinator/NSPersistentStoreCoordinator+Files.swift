@@ -25,6 +25,8 @@ extension NSPersistentStoreCoordinator {
                 if !isForced {
                     _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: storeType, at: url)
                 }
+                let lock = try Self.lock(url, storeType)
+                defer { extendLifetime(lock) }
                 try FileManager.default.removeItem(at: url)
             }
             try ExternalFolder.remove(for: url)
@@ -48,6 +50,20 @@ extension NSPersistentStoreCoordinator {
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         guard destinationURL.standardizedFileURL != sourceURL.standardizedFileURL else { return }
+        do {
+            let lock = try Self.lock(destinationURL, storeType)
+            defer { extendLifetime(lock) }
+            try Self.exchange(destinationURL, by: sourceURL, ofType: storeType)
+        } catch { throw CocoaError.presenting(error) }
+    }
+
+    /// The lock of a file that this library writes whole; nil for other stores.
+    private class func lock(_ url: URL, _ type: String) throws -> FileLock? {
+        StoreClasses.named(type) is FileStore.Type ? try FileLock(url.path, waiting: nil) : nil
+    }
+
+    /// Replaces a store whose lock the caller has, if it is one.
+    class func exchange(_ destinationURL: URL, by sourceURL: URL, ofType storeType: String) throws {
         do {
             let isDatabase = StoreClasses.named(storeType) == nil
             if isDatabase { try NSPersistentStoreCoordinator.requireFile(storeType) }

@@ -13,11 +13,13 @@ extension NSPersistentStoreCoordinator {
         store.metadata = metadata ?? [:]
     }
 
-    /// Has programs' own stores write metadata that was set since the last save.
+    /// Has metadata written that was set since the last save: those of programs' own stores, and those that could not be written at once.
     final func saveNewMetadata() throws {
-        guard asksObjectsForKeys else { return }
+        guard asksObjectsForKeys || hasUnwrittenMetadata.load(ordering: .acquiring) else { return }
         try writes.write { for store in persistentStores { try store.saveNewMetadata() } }
     }
+
+    final func noteUnwrittenMetadata() { hasUnwrittenMetadata.store(true, ordering: .releasing) }
 
     /// The metadata of a store that need not be open, whatever its model.
     ///

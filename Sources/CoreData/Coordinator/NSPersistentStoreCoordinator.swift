@@ -53,6 +53,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final let faultCount = Atomic<Int>(0)
     /// Bits for what saves must consider: 1 several stores, 2 one that chooses keys itself, 4 one that can be pinned.
     private let saveTraits = Atomic<Int>(0)
+    /// Whether metadata that was set could ever not be written at once.
+    let hasUnwrittenMetadata = Atomic<Bool>(false)
 
     /// Freezes the model. An invalid model is a misuse here; `NSManagedObjectModel(loading:)` checks it first.
     public init(managedObjectModel model: NSManagedObjectModel) {

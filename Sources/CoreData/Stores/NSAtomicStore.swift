@@ -14,6 +14,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     private var nodes: [RowKey: NSAtomicStoreCacheNode] = [:]
     private let references: ReferenceTable
     private var keepsOwnMetadata = true
+    /// Where a program's class read or wrote the store last, and the hashes that it read or wrote.
+    private var known: (place: URL?, hashes: [String: Data]?) = (nil, nil)
 
     public required init(
         persistentStoreCoordinator coordinator: NSPersistentStoreCoordinator?, configurationName: String?, at url: URL,
@@ -166,6 +168,26 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     override func saveMetadata() throws { if keepsOwnMetadata { try rowsInMemory.saveMetadata() } }
 
+    /// Has the class write the file, unless it was migrated elsewhere since it was read.
+    ///
+    /// The class may know nothing of files that are not open, and may record hashes in a way of its own.
+    final func saveFile() throws {
+        if wasMigratedElsewhere() { throw StoreError(migratedElsewhere: url?.path ?? "") }
+        try save()
+        known = (url, (metadata ?? [:])[NSStoreModelVersionHashesKey] as? [String: Data])
+    }
+
+    private func wasMigratedElsewhere() -> Bool {
+        guard let url, url == known.place, let schema = coordinator?.runtime.schema,
+            !StoreOptions(lenient: options).sqlite.ignoresVersionHashes,
+            FileManager.default.fileExists(atPath: url.path),
+            let metadata = try? Self.metadataForPersistentStore(with: url),
+            let found = metadata[NSStoreModelVersionHashesKey] as? [String: Data], found != known.hashes
+        else { return false }
+        let entities = schema.entities(inConfiguration: configurationForRows) ?? []
+        return StoreMismatch(schema, entities, recorded: found) != nil
+    }
+
     override func open() throws {
         guard let coordinator else { return }
         let schema = coordinator.runtime.schema
@@ -178,9 +200,11 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
             try StoreInspection(path: url?.path ?? "", metadata: recorded, schema: schema, configuration: configuration)
                 .requireFit()
         }
+        let recorded = known[NSStoreModelVersionHashesKey] as? [String: Data]
         known.merge(StoreMetadata.dictionary(new)) { own, made in own is NSNull ? made : own }
         known[NSStoreTypeKey] = type
         metadata = known
+        self.known = (url, recorded ?? new.versionHashes)
         metadataWereWritten()
         try load()
         let empty = try MemoryStore(schema: schema, configuration: configuration)
@@ -197,7 +221,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         do {
             let pending = try PendingRows(batch, over: rowsInMemory)
             try Scratch.run(on: coordinator, showing: self, as: next) { try change(batch, pending, in: $0) }
-            try save()
+            try saveFile()
         } catch {
             lock.withLock {
                 nodes = former

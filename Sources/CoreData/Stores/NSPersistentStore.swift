@@ -37,7 +37,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     private let entities: Set<String>?
     private let givenOptions: [AnyHashable: Any]?
     private let readOnly: Atomic<Bool>
-    /// Whether a program's own store has metadata that it has not written down.
+    /// Whether the store has metadata that it has not written down.
     private let hasNewMetadata = Atomic<Bool>(false)
     private let lock = NSLock()
     private var facts: Facts
@@ -48,6 +48,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var identifier: String
         /// What a store of another's class says of itself; nil when the rows know.
         var metadata: [String: Any]?
+        /// What was set and could not be written yet, where the rows know the metadata.
+        var unwritten: [String: Any]?
     }
 
     /// A store over rows that are open already.
@@ -196,10 +198,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// application's own keys.
     ///
     /// Stores of this library write it at once; a store of another's class with its next save. A change that cannot be
-    /// written is dropped; `NSPersistentStoreCoordinator.setMetadata(_:forPersistentStoreOfType:at:)` says why.
+    /// written is written by the next save, which throws what is in the way. What is no metadata, and any change to a store that is open
+    /// read-only, is dropped; `NSPersistentStoreCoordinator.setMetadata(_:forPersistentStoreOfType:at:)` says why.
     open var metadata: [String: Any]! {
         get {
-            if let own = lock.withLock({ facts.metadata }) { return own }
+            if let own = lock.withLock({ facts.metadata ?? facts.unwritten }) { return own }
             return (try? rows.metadata()).map { StoreMetadata.dictionary($0) } ?? [:]
         }
         set {
@@ -213,7 +216,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
                 hasNewMetadata.store(true, ordering: .releasing)
                 if let uuid = new[NSStoreUUIDKey] as? String { setIdentifier(uuid) }
             } else {
-                try? writeMetadata(new)
+                write(new)
             }
         }
     }
@@ -224,7 +227,13 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Has metadata that was set since the last save written down. What that throws leaves it for the next save.
     final func saveNewMetadata() throws {
         guard !isReadOnly, hasNewMetadata.exchange(false, ordering: .acquiringAndReleasing) else { return }
-        do { try saveMetadata() } catch {
+        do {
+            if let unwritten = lock.withLock({ facts.unwritten }) {
+                try writeMetadata(unwritten)
+            } else {
+                try saveMetadata()
+            }
+        } catch {
             hasNewMetadata.store(true, ordering: .releasing)
             throw CocoaError.presenting(error)
         }
@@ -236,11 +245,22 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// From now on the rows know the metadata.
     final func forgetMetadata() { lock.withLock { facts.metadata = nil } }
 
+    /// Writes metadata of rows that know their own, or leaves it for the next save.
+    private func write(_ new: [String: Any]) {
+        do { try writeMetadata(new) } catch {
+            guard !isReadOnly, CocoaError.cocoaCode(of: error) != 134060 else { return }
+            lock.withLock { facts.unwritten = new }
+            hasNewMetadata.store(true, ordering: .releasing)
+            coordinator?.noteUnwrittenMetadata()
+        }
+    }
+
     /// Replaces the metadata of rows that know their own.
     final func writeMetadata(_ new: [String: Any]) throws {
         do {
             let changed = try StoreMetadata(new, over: try rows.metadata())
             try rows.setMetadata(changed)
+            lock.withLock { facts.unwritten = nil }
             if changed.uuid != identifier { setIdentifier(changed.uuid) }
         } catch { throw CocoaError.presenting(error) }
     }

@@ -80,12 +80,7 @@ final class ModelWatch {
                 + "option.", path: path)
     }
 
-    var outdated: StoreError {
-        StoreError(
-            134100,
-            "The store at \(path) was migrated elsewhere and has another model now; nothing was read or written. Open it again "
-                + "with that model.", path: path)
-    }
+    var outdated: StoreError { StoreError(migratedElsewhere: path) }
 }
 
 extension Connection {

@@ -65,6 +65,33 @@ import Testing
         #expect(written["note"] as? String == "mine")
     }
 
+    @Test(
+        "Metadata that cannot be written when it is set is written with the next save, which throws what is in the way")
+    func lateMetadata() throws {
+        let rig = Rig()
+        let store = try rig.add(options: [NSPersistentStoreTimeoutOption: 0.05])
+        let (url, context) = (rig.folder.file("store"), rig.context())
+        func written() throws -> String? {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)["note"]
+                as? String
+        }
+        var other: OpaquePointer?
+        sqlite3_open(url.path, &other)
+        defer { sqlite3_close(other) }
+        sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil)
+        store.metadata = store.metadata.merging(["note": "mine"]) { $1 }
+        #expect(code { try context.save() } == 134090)
+        #expect(store.metadata["note"] as? String == "mine")
+        sqlite3_exec(other, "ROLLBACK", nil, nil, nil)
+        #expect(try written() == nil)
+        try context.save()
+        #expect(try written() == "mine" && store.metadata["note"] as? String == "mine")
+        // What is no metadata stands in the way of no save.
+        store.metadata = ["note": context]
+        try context.save()
+        #expect(try written() == "mine" && store.metadata["note"] as? String == "mine")
+    }
+
     @Test("A file of no known type, and none at all, are refused with a sentence")
     func noType() throws {
         let folder = Folder()

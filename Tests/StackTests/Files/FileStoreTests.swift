@@ -2,6 +2,7 @@
 
 import CoreDataTestSupport
 import CoreDataValues
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -72,6 +73,28 @@ import Testing
         let said = sentence { try context.save() }
         #expect(said.contains("changed by another writer"), "\(said)")
         #expect(try theirs.all("Doctor").count == 1)
+    }
+
+    @Test(
+        "Of several who make a store at once one makes it, and nothing that they were told is saved is lost",
+        arguments: types)
+    func madeAtOnce(_ type: String) throws {
+        for _ in 0..<8 {
+            nonisolated(unsafe) let folder = Folder()
+            let saved = Mutex<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { number in
+                let rig = Rig(in: folder)
+                guard code(of: { try rig.add(type) }) == 0 else { return }
+                let context = rig.context()
+                _ = context.make("Doctor", ["name": "d\(number)"])
+                if code(of: { try context.save() }) == 0 { saved.withLock { $0.append("d\(number)") } }
+            }
+            let reader = Rig(in: folder)
+            try reader.add(type)
+            let names = try reader.context().all("Doctor").compactMap { $0.value(forKey: "name") as? String }
+            let told = saved.withLock { $0 }
+            #expect(!told.isEmpty && names.sorted() == told.sorted())
+        }
     }
 
     @Test(

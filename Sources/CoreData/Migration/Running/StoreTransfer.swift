@@ -35,7 +35,7 @@ struct StoreTransfer {
     }
 
     /// Puts the new store in the place of the former one: the same file, in one transaction that saw the former one being read, where it is a
-    /// SQLite store.
+    /// SQLite store; under the lock of the file, for which saves ask, where it is another store of this library.
     ///
     /// - Parameter given: the folder, where the caller has it already.
     func runInPlace(in given: WorkFolder?) throws {
@@ -58,10 +58,16 @@ struct StoreTransfer {
                 expecting: hashes, successor: work, make: { try make(at: work) }, check: manager.throwIfCancelled)
             CoreDataWarning.tell(removed: omitted, from: source.url)
         } else {
-            try make(at: work)
-            try manager.throwIfCancelled()
-            try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
-                at: source.url, withPersistentStoreFrom: work, ofType: source.type)
+            let patience = StoreOptions(lenient: source.options).patience
+            try AtomicFile(url: source.url).exchange(
+                isLocked: StoreClasses.named(source.type) is FileStore.Type, waiting: patience
+            ) {
+                try? FileManager.default.removeItem(at: work)
+                try make(at: work)
+                try manager.throwIfCancelled()
+            } by: {
+                try NSPersistentStoreCoordinator.exchange(source.url, by: work, ofType: source.type)
+            }
         }
         manager.progress = 1
     }

@@ -54,7 +54,7 @@ final class AtomicRows: RowStore, @unchecked Sendable {
     }
 
     /// Has the store written down as it is, with the metadata that it keeps itself.
-    func saveMetadata() throws { try writing.withLock { try keeper().save() } }
+    func saveMetadata() throws { try writing.withLock { try keeper().saveFile() } }
 
     func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> { try rows().open(plan, view) }
 

@@ -14,6 +14,10 @@ struct FileStamp: Equatable {
     init?(_ path: String) {
         var facts = stat()
         guard stat(path, &facts) == 0 else { return nil }
+        self.init(facts)
+    }
+
+    init(_ facts: stat) {
         node = UInt(facts.st_ino)
         size = Int(facts.st_size)
         seconds = Int(facts.st_mtim.tv_sec)
@@ -35,12 +39,17 @@ struct AtomicFile {
     }
 
     /// *write beside it · flush · rename · flush the folder*
-    func write(_ data: Data) throws(StoreError) {
+    ///
+    /// - Parameter isNew: whether a file that somebody else made there meanwhile is kept, and 134030 thrown.
+    /// - Returns: the file as it was written, whoever wrote another one since.
+    @discardableResult
+    func write(_ data: Data, isNew: Bool = false) throws(StoreError) -> FileStamp {
         let folder = url.deletingLastPathComponent().path
         let draft = folder + "/." + url.lastPathComponent + "." + UUID().uuidString
+        let stamp: FileStamp
         do throws(StoreError) {
-            try fill(draft, data)
-            guard rename(draft, path) == 0 else { throw failure("replaced") }
+            stamp = try fill(draft, data)
+            guard isNew ? place(draft) : rename(draft, path) == 0 else { throw failure(isNew ? "created" : "replaced") }
         } catch {
             unlink(draft)
             throw error
@@ -50,9 +59,16 @@ struct AtomicFile {
             fsync(handle)
             close(handle)
         }
+        return stamp
     }
 
-    private func fill(_ draft: String, _ data: Data) throws(StoreError) {
+    /// Gives a draft its name, if nobody has it. Some file systems can only replace.
+    private func place(_ draft: String) -> Bool {
+        if link(draft, path) == 0 { return unlink(draft) == 0 }
+        return errno != EEXIST && rename(draft, path) == 0
+    }
+
+    private func fill(_ draft: String, _ data: Data) throws(StoreError) -> FileStamp {
         var facts = stat()
         let mode = stat(path, &facts) == 0 ? facts.st_mode & 0o777 : 0o644
         let handle = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -68,7 +84,8 @@ struct AtomicFile {
             }
             return true
         }
-        guard isWritten, fsync(handle) == 0 else { throw failure("written") }
+        guard isWritten, fsync(handle) == 0, fstat(handle, &facts) == 0 else { throw failure("written") }
+        return FileStamp(facts)
     }
 
     private func failure(_ what: String) -> StoreError {

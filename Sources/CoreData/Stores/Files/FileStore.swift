@@ -12,14 +12,18 @@ protocol OwnStore: NSPersistentStore {}
 /// objects: fit for documents, not for data that grows.
 class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
     class var format: any StoreFormat.Type { misuse("FileStore is no store by itself.") }
-    /// What the file was when it was last read or written, and where.
+    /// What the file was when it was last read or written, where, and by which model.
     private var stamp: FileStamp?
     private var stampedPath = ""
+    private var stampedHashes: [String: Data] = [:]
+    /// How many seconds others who write the file are waited for; nil for as long as it takes.
+    private let patience: Double?
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {
+        patience = StoreOptions(lenient: options).patience
         super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
         leaveMetadataToRows()
     }
@@ -34,8 +38,8 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         let empty = try MemoryStore(schema: schema, configuration: configuration)
         try requireFilePlace()
         if let found = FileStamp(path) {
-            keepStamp(found)
             rowsInMemory.replace(with: try read(empty, schema, configuration))
+            keepStamp(found)
         } else {
             guard !isReadOnly else {
                 throw StoreError(
@@ -44,7 +48,11 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
             }
             let metadata = StoreMetadata(newStoreOf: schema, configuration: configuration, type: type)
             let rows = try empty.holding(StoreImage(metadata: metadata))
-            try write(rows)
+            do { try write(rows) } catch {
+                // Somebody else may have made it meanwhile.
+                if FileStamp(path) != nil { return try open() }
+                throw error
+            }
             rowsInMemory.replace(with: rows)
         }
         setIdentifier(rows.identifier)
@@ -65,6 +73,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
 
     private func read(_ empty: MemoryStore, _ schema: Schema, _ configuration: String?) throws -> MemoryStore {
         var document = try Self.document(file, path)
+        stampedHashes = document.metadata.versionHashes
         if StoreOptions(lenient: options).sqlite.ignoresVersionHashes {
             document.metadata.versionHashes = StoreMetadata.hashes(schema, configuration)
             document.metadata.modelVersionIdentifiers = schema.versionIdentifiers
@@ -83,42 +92,63 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
 
     override func keep(_ next: MemoryStore, after batch: ChangeBatch?) throws { try write(next) }
 
-    private func keepStamp(_ found: FileStamp?) {
+    private func keepStamp(_ found: FileStamp) {
         stamp = found
         stampedPath = path
     }
 
     /// A place that the store was moved to since may be free; else the file there is the one that was read or written last.
-    private func isUntouched() -> Bool {
-        guard let found = FileStamp(path) else { return stamp == nil || path != stampedPath }
+    private func isUntouched(_ found: FileStamp?) -> Bool {
+        guard let found else { return stamp == nil || path != stampedPath }
         return found == stamp
     }
 
+    /// Looks at the file and exchanges it as one, under its lock.
     private func write(_ rows: MemoryStore) throws {
-        guard isUntouched() else {
-            throw StoreError(
-                134030,
-                "The store at \(path) was changed by another writer since it was read, and saving would undo that. "
-                    + "Remove the store from its coordinator and add it again.",
-                path: path)
-        }
-        let document = StoredDocument(try rows.image(), rows.schema)
-        try file.write(try Self.format.encode(document))
-        keepStamp(FileStamp(path))
+        let lock = try FileLock(path, waiting: patience)
+        defer { extendLifetime(lock) }
+        let found = FileStamp(path)
+        guard isUntouched(found) else { throw refusal() }
+        let image = try rows.image()
+        let hashes = image.metadata.versionHashes
+        keepStamp(
+            try file.write(try Self.format.encode(StoredDocument(image, rows.schema)), isNew: found == nil))
+        stampedHashes = hashes
     }
 
-    /// Reads the file, migrates what it holds, and writes it anew, under the lock of the file: a second process waits and finds another
-    /// file then. Objects keep their numbers.
+    /// Why what somebody else wrote is not written over.
+    private func refusal() -> StoreError {
+        if path == stampedPath, let document = try? Self.document(file, path),
+            document.metadata.versionHashes != stampedHashes
+        {
+            return StoreError(migratedElsewhere: path)
+        }
+        return StoreError(
+            134030,
+            "The store at \(path) was changed by another writer since it was read, and saving would undo that. "
+                + "Remove the store from its coordinator and add it again.",
+            path: path)
+    }
+
+    /// Reads the file, migrates what it holds, and writes it anew, under the lock of the file: whoever saves waits, and finds another file
+    /// then. Objects keep their numbers.
     override class func migrate(_ site: MigrationSite, by plan: MigrationPlan) throws {
         let path = site.url.path
         if site.options.isReadOnly {
             throw StoreError(134030, "The store at \(path) was opened read-only.", path: path)
         }
-        let stamp = FileStamp(path)
-        let lock = Foundation.open(path, O_RDONLY | O_CLOEXEC)
-        defer { if lock >= 0 { close(lock) } }
-        if lock >= 0 { flock(lock, LOCK_EX) }
-        let document = try document(AtomicFile(url: site.url), path)
+        let file = AtomicFile(url: site.url)
+        try file.exchange(waiting: site.options.patience) {
+            try migrated(site, try document(file, path), by: plan)
+        } by: {
+            try file.write($0)
+        }
+    }
+
+    private static func migrated(_ site: MigrationSite, _ document: StoredDocument, by plan: MigrationPlan) throws
+        -> Data
+    {
+        let path = site.url.path
         guard site.recorded == nil || site.recorded == document.metadata.versionHashes else {
             throw StoreError(
                 134110,
@@ -131,12 +161,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         image.metadata.modelVersionIdentifiers = plan.destination.versionIdentifiers
         let rows = try MemoryStore(schema: plan.destination, configuration: site.configuration).holding(image).deriving(
             migration)
-        let migrated = try format.encode(StoredDocument(rows.image(), plan.destination))
-        guard FileStamp(path) == stamp else {
-            throw StoreError(
-                134110, "The store at \(path) was changed elsewhere meanwhile. Open it again.", path: path)
-        }
-        try AtomicFile(url: site.url).write(migrated)
+        return try format.encode(StoredDocument(rows.image(), plan.destination))
     }
 
     // What follows is for nodes, which these stores do not need.
@@ -152,9 +177,14 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         do {
-            var document = try document(AtomicFile(url: url), url.path)
-            document.metadata = try StoreMetadata(metadata ?? [:], over: document.metadata)
-            try AtomicFile(url: url).write(try format.encode(document))
+            let file = AtomicFile(url: url)
+            try file.exchange(waiting: nil) {
+                var document = try document(file, url.path)
+                document.metadata = try StoreMetadata(metadata ?? [:], over: document.metadata)
+                return try format.encode(document)
+            } by: {
+                try file.write($0)
+            }
         } catch { throw CocoaError.presenting(error) }
     }
 }

@@ -42,6 +42,14 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         entity = mismatch.changed.first ?? mismatch.onlyInModel.first ?? mismatch.onlyInStore.first
     }
 
+    /// 134100 for a store that was open when somebody else carried it over to another model.
+    package init(migratedElsewhere path: String) {
+        self.init(
+            134100,
+            "The store at \(path) was migrated elsewhere and has another model now; nothing was read or written. Open it again "
+                + "with that model.", path: path)
+    }
+
     /// What happened, to what, why, and what to do.
     package var sentence: String { mismatch?.sentence(at: path ?? "") ?? text }
 
