@@ -212,6 +212,27 @@ final class PickyItem: NSManagedObject {
         #expect(error?.validationKey == "owner")
     }
 
+    @Test("Objects of a batch that a policy has let go, by a reset of either context, are asked for again")
+    func contextResets() throws {
+        try fill(30)
+        let count = Atomic(0)
+        try migrate([entity("Owner", ["name"], nil), items]) { moment, _, _, manager in
+            guard moment == .create || moment == .relate, count.wrappingAdd(1, ordering: .relaxed).newValue % 7 == 0
+            else { return }
+            try manager.destinationContext.save()
+            manager.destinationContext.reset()
+            manager.sourceContext.reset()
+        }
+        #expect(try counts() == [30, 30])
+        try versions.with(second, at: new) { context in
+            for item in try Versions.all("Item", context, by: "number") {
+                let number = item.value(forKey: "number") as? Int ?? -1
+                #expect(item.value(forKey: "text") as? String == "\(number)")
+                #expect(item.value(forKeyPath: "owner.name") as? String == "\(number % 10)")
+            }
+        }
+    }
+
     @Test(
         "What a migration makes is judged as new to the end, what was there before as changed",
         arguments: [false, true])

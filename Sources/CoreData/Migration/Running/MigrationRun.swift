@@ -90,20 +90,22 @@ final class MigrationRun {
             return collects || errors.count < FailedObject.limit
         }
         try failures.finish()
-        try Validation.throwing(errors)
+        try Validation.throwing(errors.count > 1 ? errors.map { ($0 as? ObjectFailure)?.told ?? $0 } : errors)
     }
 
     var progress: Float { min(1, Float(done) / Float(expected)) }
 
     // MARK: The passes
 
+    // A policy that resets a context lets go of the objects of a batch: they are asked for again, one by one.
     private func createInstances(_ step: MappingStep) throws {
         try begin(step)
         try step.policy.begin(step.mapping, with: manager)
         if let source = step.source, step.mapping.mappingType != .removeEntityMappingType {
             try forEachBatch(of: source, step) { objects in
-                for object in objects {
+                for read in objects {
                     try manager.throwIfCancelled()
+                    let object = read.managedObjectContext == nil ? sourceObject(read._state.key) : read
                     do {
                         try step.policy.createDestinationInstances(
                             forSource: object, in: step.mapping, manager: manager)
@@ -132,7 +134,9 @@ final class MigrationRun {
             if !step.relationships.isEmpty {
                 try sourceContext.fulfill(batch.map { sourceObject($0.source) })
             }
-            for (pair, object) in zip(batch, objects) where table.isFirst(pair.number, of: object) && object.isThere {
+            for (pair, read) in zip(batch, objects) {
+                let object = read.managedObjectContext == nil ? destinationObject(pair.destination) : read
+                guard table.isFirst(pair.number, of: object) && object.isThere else { continue }
                 try manager.throwIfCancelled()
                 do {
                     try step.policy.createRelationships(forDestination: object, in: step.mapping, manager: manager)
