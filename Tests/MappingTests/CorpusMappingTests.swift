@@ -1,4 +1,4 @@
-// Mapping models of other programs, carried out.
+// Mapping models of other programs, read and carried out.
 
 import CoreDataSeeds
 import CoreDataTestSupport
@@ -19,9 +19,7 @@ import Testing
         }
         #expect(files.count >= 56)
         var (fitting, others, expressions, generated, removed) = (0, [String](), 0, 0, 0)
-        var folders: Set<URL> = []
         for url in files {
-            folders.insert(url)
             let model = try NSMappingModel(loading: url)
             #expect(!model.entityMappings.isEmpty)
             for mapping in model.entityMappings {

@@ -59,7 +59,7 @@ extension NSPersistentStoreCoordinator {
 
     /// The lock of a file that this library writes whole; nil for other stores.
     private class func lock(_ url: URL, _ type: String) throws -> FileLock? {
-        StoreClasses.named(type) is FileStore.Type ? try FileLock(url.path, waiting: nil) : nil
+        StoreClasses.isFile(type) ? try FileLock(url.path, waiting: nil) : nil
     }
 
     /// Replaces a store whose lock the caller has, if it is one.

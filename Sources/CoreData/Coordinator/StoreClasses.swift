@@ -13,6 +13,9 @@ enum StoreClasses {
     /// Types without a class of their own.
     private static let builtIn = [NSSQLiteStoreType, NSInMemoryStoreType]
 
+    /// Whether stores of a type are one file that this library writes, always under its lock.
+    static func isFile(_ type: String) -> Bool { named(type) is FileStore.Type }
+
     static func named(_ type: String) -> NSPersistentStore.Type? { registered.withLock { $0[type] } }
 
     static func set(_ storeClass: NSPersistentStore.Type?, for type: String) {

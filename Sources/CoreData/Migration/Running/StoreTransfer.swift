@@ -60,7 +60,7 @@ struct StoreTransfer {
         } else {
             let patience = StoreOptions(lenient: source.options).patience
             try AtomicFile(url: source.url).exchange(
-                isLocked: StoreClasses.named(source.type) is FileStore.Type, waiting: patience
+                isLocked: StoreClasses.isFile(source.type), waiting: patience
             ) {
                 try? FileManager.default.removeItem(at: work)
                 try make(at: work)
