@@ -29,6 +29,10 @@ struct HistoryTasks {
         let injuries = try injuries(context)
         let start = stack.coordinator.currentPersistentHistoryToken(fromStores: nil)
         _ = try add(Patients.all(rows), injuries, context)
+        // Plain C reads on the connection that wrote, whose pages are there.
+        let warming = NSPersistentHistoryChangeRequest.fetchHistory(after: start)
+        warming.resultType = .count
+        _ = try context.execute(warming)
         var checksum = Checksum()
         let read = try region.measure {
             let result =
