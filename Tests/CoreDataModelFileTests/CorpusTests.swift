@@ -125,7 +125,7 @@ struct CorpusTests {
         }
     }
 
-    /// The hashes of derived and composite attributes are not known (store format §4.5).
+    /// The hashes of derived and composite attributes are not known.
     static func isUnproven(_ entity: Entity, in schema: Schema) -> Bool {
         var current: Entity? = entity
         while let next = current {

@@ -12,7 +12,7 @@ struct SupportFolder {
         url = store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
     }
 
-    /// Replaces a cell that names a file (store format §12) by the file's content; returns any other cell as it is.
+    /// Replaces a cell that names a file (Documentation/StoreFormat.md) by the file's content; returns any other cell as it is.
     ///
     /// - Throws: 134080 if the file is missing.
     func inlined(_ cell: Data) throws -> Data {

@@ -66,7 +66,7 @@ struct SourceModel {
         self.init(NSManagedObjectModel(draft: draft), of: recorded, configuration: name)
     }
 
-    /// Tells of a version that was recognised although hashes of it cannot be computed (store format §4.5).
+    /// Tells of a version that was recognised although hashes of it cannot be computed.
     static func tellForeign(_ recorded: [String: Data], _ schema: Schema, _ url: URL) {
         let names = recorded.compactMap { name, hash in
             schema.entity(named: name).flatMap { VersionHash.isForeign(hash, for: $0) ? name : nil }

@@ -340,7 +340,7 @@ struct Translation {
         return .list(try entities.naming.entityNames().map { .constant(.text($0)) })
     }
 
-    /// A constant dictionary stands for its values (§14.2).
+    /// A constant dictionary stands for its values.
     private static func members(of object: Any) -> [Any]? {
         if isPlainCollection(object) { return Operand.members(of: object) }
         if let dictionary = object as? NSDictionary { return dictionary.allValues }

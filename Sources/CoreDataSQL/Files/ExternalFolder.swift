@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 /// `.<name>_SUPPORT/_EXTERNAL_DATA` next to the store's file; `<name>` is the file's name without extension
-/// (store format §12).
+/// (Documentation/StoreFormat.md).
 package struct ExternalFolder: ValueFiles {
     /// `.<name>_SUPPORT`, which other things of the store may share.
     package let support: URL

@@ -1,4 +1,4 @@
-// The tables of a history, as Core Data's own files have them (store format §11).
+// The tables of a history, as Core Data's own files have them (Documentation/StoreFormat.md).
 
 import CoreDataValues
 import Foundation

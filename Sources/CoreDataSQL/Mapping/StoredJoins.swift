@@ -4,7 +4,7 @@ import CoreDataValues
 
 /// Join tables under the names that a file gives them.
 ///
-/// Core Data has numbered equal names in other orders and has named a self-referring pair after either side (store format §8). What a
+/// Core Data has numbered equal names in other orders and has named a self-referring pair after either side. What a
 /// table keeps is told by its columns: the one that is named after a relationship holds that relationship's members.
 package struct StoredJoins {
     private let schema: Schema

@@ -1,4 +1,4 @@
-// Whether a file fits although a hash in it cannot be compared (store format §4.5).
+// Whether a file fits although a hash in it cannot be compared.
 
 import CoreDataValues
 

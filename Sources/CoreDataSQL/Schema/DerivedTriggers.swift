@@ -2,7 +2,7 @@
 
 import CoreDataValues
 
-/// Triggers by name (store format §10): `Z_DA_<table>_<entity>_<attribute>_<role>`.
+/// Triggers by name: `Z_DA_<table>_<entity>_<attribute>_<role>`.
 ///
 /// The forms of `toMany.@count`, of a key path over one to-one and of `now()` are those of Apple-written
 /// stores, to the letter. A sum, a longer path and a relationship with a join table follow them. `canonical:`

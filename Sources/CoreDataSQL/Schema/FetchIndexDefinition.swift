@@ -3,7 +3,7 @@
 import CoreDataValues
 
 /// One fetch index of an entity: an index on its table, a partial one where it has a condition, or an R-tree with the
-/// triggers that keep it (store format §9).
+/// triggers that keep it.
 struct FetchIndexDefinition {
     let index: FetchIndex
     let entity: Entity

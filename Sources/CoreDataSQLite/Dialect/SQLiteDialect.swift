@@ -222,7 +222,7 @@ package struct SQLiteDialect: SQLDialect {
         "\(column) COLLATE BINARY \(isAscending ? "ASC" : "DESC")"
     }
 
-    /// Core Data's triggers, to the letter (store format §10).
+    /// Core Data's triggers, to the letter.
     package func trigger(_ trigger: SQLTrigger) -> [String] {
         let moment =
             switch trigger.event {
@@ -245,7 +245,7 @@ package struct SQLiteDialect: SQLDialect {
 
     private func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
 
-    /// An R-tree with the triggers that keep it (store format §9): at most five numbers, which SQLite keeps with 32 bits.
+    /// An R-tree with the triggers that keep it: at most five numbers, which SQLite keeps with 32 bits.
     package func spatialIndex(_ index: SQLSpatialIndex) -> [String] {
         let (name, rows, columns) = (defined(index.name), defined(index.table), index.columns.map(defined))
         let bounds = columns.flatMap { [bounded($0, "_MIN"), bounded($0, "_MAX")] }

@@ -8,7 +8,7 @@ import Foundation
 /// Registers what Core Data's own triggers call: notices of changed rows, and the time. They are INNOCUOUS,
 /// because triggers run with an untrusted schema; they read nothing and change nothing in the database.
 enum DerivedFunctions {
-    /// Names that occur in Apple-written stores (store format §10), with the number of their arguments.
+    /// Names that occur in Apple-written stores, with the number of their arguments.
     private static let notices = [
         "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
         "NSCoreDataTriggerUpdateAffectedObjectValue",

@@ -1,4 +1,4 @@
-// The functions of the predicate language (§14.9), by their full names.
+// The functions of the predicate language (14.9), by their full names.
 
 import Foundation
 

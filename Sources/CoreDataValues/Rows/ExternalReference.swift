@@ -1,4 +1,4 @@
-// The cells of attributes that may be stored in files (store format §12).
+// The cells of attributes that may be stored in files (Documentation/StoreFormat.md).
 
 import Foundation
 

@@ -102,7 +102,7 @@ struct StoreExtract {
                     })
             let found = try Self.differences(versions, later, from: former)
             if found.isEmpty { same += 1 }
-            // After which side it has named a self-referring pair is not known (store format §8).
+            // After which side it has named a self-referring pair is not known.
             let strange = found.filter { !$0.contains("TRUSTEDCLIENTS") && !$0.contains("TRUSTEDBYCLIENTS") }
             #expect(strange.isEmpty, "\(former.name) → \(later.name)")
             lines += found.map { "\(former.name) → \(later.name): \($0)" }

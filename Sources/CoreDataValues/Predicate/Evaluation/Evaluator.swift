@@ -10,7 +10,7 @@ struct Scope {
     var places: [Operand] = []
 }
 
-/// A compiled predicate. Null is two-valued (§14.11): `x != 'a'` holds for null, orders and text operators do not.
+/// A compiled predicate. Null is two-valued (14.11): `x != 'a'` holds for null, orders and text operators do not.
 package struct Evaluator {
     private let test: (Scope) -> Bool
     /// The `$names` that `matches` must be given.

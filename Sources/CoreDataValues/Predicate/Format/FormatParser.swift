@@ -1,4 +1,4 @@
-// Reads the predicate format language (§14) into a tree.
+// Reads the predicate format language into a tree.
 
 /// What stands behind a placeholder.
 package enum FormatArgument {

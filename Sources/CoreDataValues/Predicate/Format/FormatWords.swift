@@ -1,7 +1,7 @@
 // The reserved words and operators of the format language.
 
 enum FormatWords {
-    /// Words that cannot begin a key path unless written `#word` (§14.6).
+    /// Words that cannot begin a key path unless written `#word` (14.6).
     static let reserved: Set<String> = [
         "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
         "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST",

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The rules of §14.1: without options texts compare by Unicode scalar; `[c]` and `[d]` compare folded texts, `[l]` asks the
+/// Without options texts compare by Unicode scalar; `[c]` and `[d]` compare folded texts, `[l]` asks the
 /// current locale, `[n]` says that the texts are prepared already and overrides the others.
 package enum TextComparison {
     package typealias Options = Comparison.Options

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Computes the hash of every entity of a draft, byte for byte as Core Data does (store format §4).
+/// Computes the hash of every entity of a draft, byte for byte as Core Data does.
 ///
 /// Derived attributes enter by what is known of them, composite attributes by the hashes of their elements: the
 /// hash of an entity that has or inherits one is stable, but is not the one that Apple's Core Data computes.
@@ -169,7 +169,7 @@ package struct VersionHash {
 
 extension VersionHash {
     /// What our hashes of entities with derived or composite attributes begin with: `OCDD`. How Core Data hashes a derivation, or an
-    /// attribute with elements, is not known (store format §4.5).
+    /// attribute with elements, is not known.
     static let mark: [UInt8] = [0x4f, 0x43, 0x44, 0x44]
 
     /// Whether a recorded hash cannot be compared with the entity's: the entity has or inherits a derived or composite attribute, and
