@@ -119,7 +119,10 @@ class Pair:
         return self.origins.get(entity, {}).get(prop.name)
 
     def origin_of_declared(self, prop):
-        return self.origin(prop.owner, prop)
+        """What it was: of the entity that declares it, else of the one below from which it moved up."""
+        own = self.origin(prop.owner, prop)
+        below = {id(found): found for name in self.later.kinds(prop.owner) if (found := self.origin(name, prop))}
+        return own or (next(iter(below.values())) if len(below) == 1 else None)
 
     def refusals(self):
         """For each the names that it may go by, those of the entity and of the one that declares the property; and the rule."""
@@ -164,7 +167,9 @@ class Pair:
         if not former:
             if not prop.to_many and not prop.optional and not self.later.entities[entity].abstract and not old_inverse:
                 return "a to-one that is added must be optional"
-            if old_inverse and self.earlier.inverse(old_inverse) and not old_inverse.transient and not prop.to_many:
+            taken = old_inverse and self.earlier.inverse(old_inverse)
+            # It may be the same one, of another entity of the hierarchy, which moves up to where this one inherits it.
+            if taken and not old_inverse.transient and not prop.to_many and taken is not self.origin_of_declared(prop):
                 return "another inverse has taken its place"
             return None
         if former.to_many and not prop.to_many:
@@ -172,6 +177,9 @@ class Pair:
         for kind in self.earlier.kinds(former.target):
             later = self.targets.get(kind)
             if later and not self.earlier.entities[kind].abstract and not self.later.is_kind(later, prop.target):
+                # Objects whose entity has the inverse no longer, since it moved down, are let go.
+                if old_inverse and old_inverse is self.earlier.inverse(former) and not self.later.is_kind(later, inverse.owner):
+                    continue
                 return f"what it led to, {kind}, may not stand there any more"
         if prop.to_many:
             former_inverse = self.earlier.inverse(former)

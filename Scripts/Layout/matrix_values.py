@@ -262,7 +262,8 @@ class Comparison:
             former = None
         else:
             return self.note(f"{prop} is new and has {len(after)} members") if after else None
-        owners, members = (self.survivors(name) for name in ((former.owner, former.target) if former else (back.target, back.owner)))
+        trees = (former.owner, former.target) if former else (back.target, back.owner)
+        owners, members = self.survivors(trees[0], prop.owner), self.survivors(trees[1], prop.target)
         expected = {pair: place for pair, place in expected.items() if pair[0] in owners and pair[1] in members}
         if not prop.to_many and not former and len({owner for owner, _ in expected}) < len(expected):
             return None  # one of several owners was taken
@@ -272,9 +273,9 @@ class Comparison:
             self.note(f"{prop} has another order")
         return None
 
-    def survivors(self, name):
-        """Keys of a former tree whose entities are still there."""
-        left = {self.before.numbers[entity] for entity in self.pair.targets}
+    def survivors(self, name, kind):
+        """Keys of a former tree whose entities are still there, as some kind."""
+        left = {self.before.numbers[entity] for entity, later in self.pair.targets.items() if self.pair.later.is_kind(later, kind)}
         return {key for key, number in self.before.entity_of(self.pair.earlier.root(name)).items() if number in left}
 
     @staticmethod

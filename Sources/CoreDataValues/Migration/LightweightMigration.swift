@@ -122,10 +122,11 @@ struct LightweightMigration {
         if let back = relationship.inverse, let earlier = former(of: pairs.destination[back]),
             !earlier.description.isTransient
         {
-            guard earlier.inverse == nil else {
+            if earlier.inverse == nil { return SlotFill(place, .owner(earlier.index)) }
+            // The inverse that it had is this one, of other entities than this.
+            guard let own, earlier.inverse == own.index else {
                 return ask(later, slot.name, "is the inverse of a relationship that had another one")
             }
-            return SlotFill(place, .owner(earlier.index))
         }
         return slot.isRequired && !later.isAbstract
             ? ask(later, slot.name, "is new and must have a target (make it optional)") : nil
@@ -208,16 +209,17 @@ struct LightweightMigration {
         return earlier
     }
 
-    /// In words, a kind of target that a relationship had and may not have any more.
+    /// In words, a kind of target that a relationship had and may not have any more. Where the inverse moves down the tree, objects that
+    /// have it no longer are let go.
     private func stray(of earlier: ResolvedRelationship, _ later: ResolvedRelationship) -> String? {
+        let forth = earlier.inverse == nil ? nil : later.inverse.map { pairs.destination[$0] }
+        let heir = forth.flatMap { former(of: $0)?.index == earlier.inverse ? pairs.destination[$0.owner] : nil }
         let targets = earlier.destinations.map { pairs.source[EntityIndex(rawValue: $0)] }.filter { !$0.isAbstract }
-        guard
-            let stray = targets.first(where: {
-                pairs.destination(of: $0).map { !later.accepts($0.index.rawValue) } ?? false
-            })
-        else {
-            return nil
+        let stray = targets.first { target in
+            guard let now = pairs.destination(of: target), !later.accepts(now.index.rawValue) else { return false }
+            return heir.map { now.isKind(of: $0) } ?? true
         }
+        guard let stray else { return nil }
         return "may have led to \(stray.name) and leads to \(pairs.destination[later.destination].name)"
     }
 

@@ -53,10 +53,12 @@ struct MigrationCheck {
         return former.inverse.map { !source[$0].isToMany } ?? true
     }
 
+    /// Objects whose entity has the inverse no longer are let go.
     private func targets(of former: ResolvedRelationship, fit later: ResolvedRelationship) throws(StoreError) {
+        let heir = former.inverse == nil ? nil : later.inverse.map { destination[destination[$0].owner] }
         for value in former.destinations {
             guard let target = destinations[EntityIndex(rawValue: value)], !later.accepts(target.rawValue),
-                !source[EntityIndex(rawValue: value)].isAbstract
+                !source[EntityIndex(rawValue: value)].isAbstract, heir.map({ destination[target].isKind(of: $0) }) ?? true
             else { continue }
             throw refusal(
                 later,

@@ -15,7 +15,7 @@ import Testing
         case let set as NSSet: members = set.allObjects.compactMap { $0 as? NSManagedObject }
         default: members = []
         }
-        let names = members.map { "\($0.value(forKey: "n") ?? "")" }
+        let names = members.map(name)
         return object.value(forKey: key) is NSSet ? names.sorted() : names
     }
 
@@ -103,6 +103,109 @@ import Testing
         }
         let tags = try versions.open(2, type) { try $0.all("Sub").map { members($0, "tags") } }
         #expect(tags == [["t"]])
+    }
+
+    /// What a relationship and its inverse lead to.
+    enum Ends: String, CaseIterable, CustomTestStringConvertible {
+        case oneToOne, oneToMany, manyToOne, manyToMany
+        var testDescription: String { rawValue }
+
+        fileprivate var moving: String {
+            switch self {
+            case .oneToOne, .oneToMany: Versions.toOne("own", "Owner", "subs")
+            case .manyToOne, .manyToMany: Versions.toMany("own", "Owner", "subs")
+            }
+        }
+
+        fileprivate func back(to entity: String) -> String {
+            switch self {
+            case .oneToOne, .manyToOne: Versions.toOne("subs", entity, "own")
+            case .oneToMany, .manyToMany: Versions.toMany("subs", entity, "own")
+            }
+        }
+
+        fileprivate func value(_ object: NSManagedObject) -> Any {
+            switch self {
+            case .oneToOne, .oneToMany: object
+            case .manyToOne, .manyToMany: NSSet(object: object)
+            }
+        }
+    }
+
+    /// A relationship of a parent, or of one of its two children, and the other end.
+    private func hierarchy(_ ends: Ends, _ owner: String) -> String {
+        func own(_ entity: String) -> String { entity == owner ? ends.moving : "" }
+        return Versions.entity("Base", "", Versions.attribute("n"), own("Base"))
+            + Versions.entity("Sub", "parentEntity=\"Base\"", Versions.attribute("m"), own("Sub"))
+            + Versions.entity("Side", "parentEntity=\"Base\"", Versions.attribute("k"))
+            + Versions.entity("Owner", "", Versions.attribute("n"), ends.back(to: owner))
+    }
+
+    private func name(_ object: NSManagedObject) -> String { "\(object.value(forKey: "n") ?? "")" }
+
+    /// The names at the other end of a relationship of either kind.
+    private func names(_ object: NSManagedObject, _ key: String) -> [String] {
+        if let target = object.value(forKey: key) as? NSManagedObject { return [name(target)] }
+        return members(object, key)
+    }
+
+    @Test("A relationship with an inverse moves up to a parent that is there already", arguments: types, Ends.allCases)
+    func toKnownParent(_ type: String, _ ends: Ends) throws {
+        let versions = try Versions(hierarchy(ends, "Sub"), hierarchy(ends, "Base"))
+        try versions.open(1, type) { context in
+            context.make("Sub", ["n": "s", "own": ends.value(context.make("Owner", ["n": "o"]))])
+            for entity in ["Sub", "Base", "Side"] { context.make(entity, ["n": entity]) }
+            try context.save()
+        }
+        try versions.open(2, type) { context in
+            let owners = try context.all("Owner")
+            #expect(owners.map { names($0, "subs") } == [["s"]])
+            let led = try context.all("Base").filter { !names($0, "own").isEmpty }
+            #expect(led.map { [name($0)] + names($0, "own") } == [["s", "o"]])
+            let side = try context.all("Side")[0]
+            side.setValue(ends.value(context.make("Owner", ["n": "new"])), forKey: "own")
+            try context.save()
+            #expect(names(side, "own") == ["new"])
+        }
+    }
+
+    @Test(
+        "A relationship with an inverse moves down, and objects that have it no longer let go of what it led to",
+        arguments: types + ["manager"], Ends.allCases)
+    func down(_ way: String, _ ends: Ends) throws {
+        let type = way == "manager" ? NSSQLiteStoreType : way
+        let versions = try Versions(hierarchy(ends, "Base"), hierarchy(ends, "Sub"))
+        try versions.open(1, type) { context in
+            for entity in ["Sub", "Base", "Side"] {
+                context.make(entity, ["n": entity, "own": ends.value(context.make("Owner", ["n": "\(entity)’s"]))])
+            }
+            try context.save()
+        }
+        let plan = try NSPersistentStoreCoordinator(managedObjectModel: versions.model(1)).migrationPlan(
+            at: versions.store, toVersionsOf: versions.url, type: NSPersistentStore.StoreType(rawValue: type))
+        let lost = plan.lost.map { "\($0.entity).\($0.property ?? "") \($0.rows)" }.sorted()
+        #expect(lost == ["Base.own 1", "Owner.subs 2", "Side.own 1"])
+        #expect(try plan.rehearse() == [])
+        if way == "manager" {
+            let (from, to) = (try versions.model(1), try versions.model(2))
+            let manager = NSMigrationManager(sourceModel: from, destinationModel: to)
+            manager.usesStoreSpecificMigrationManager = false
+            let place = versions.folder.file("moved.sqlite")
+            try manager.migrateStore(
+                from: versions.store, type: .sqlite,
+                mapping: NSMappingModel.inferredMappingModel(forSourceModel: from, destinationModel: to), to: place,
+                type: .sqlite)
+            try FileManager.default.removeItem(at: versions.store)
+            try FileManager.default.moveItem(at: place, to: versions.store)
+        }
+        try versions.open(2, type) { context in
+            let owners = try context.all("Owner").map { [name($0)] + names($0, "subs") }
+            #expect(Set(owners) == [["Base’s"], ["Side’s"], ["Sub’s", "Sub"]])
+            let subs = try context.all("Sub").map { names($0, "own") }
+            #expect(subs == [["Sub’s"]])
+            let count = try context.all("Base").count
+            #expect(count == 3)
+        }
     }
 
     @Test("Members that two children had apart are not united by a guess")

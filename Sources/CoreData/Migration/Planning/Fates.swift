@@ -37,6 +37,18 @@ struct Fates {
         return !present.isEmpty
     }
 
+    /// Whether a relationship may lead to objects of an entity to the end.
+    func leads(_ entity: String, _ property: String, to member: String) -> Bool {
+        var present = Set([StepFlow.Target(entity: entity, property: property)])
+        var members = Set([member])
+        for (flow, later) in zip(flows, versions.dropFirst()) {
+            members = members.reduce(into: Set()) { $0.formUnion(flow.entities[$1] ?? []) }
+            present = present.reduce(into: Set()) { $0.formUnion(flow.properties[$1.entity]?[$1.property] ?? []) }
+            present = present.filter { target in members.contains { later.accepts($0, as: target) } }
+        }
+        return !present.isEmpty
+    }
+
     /// What the members of a relationship have to fit into by the end, that of the way that has most room for them. nil where they end, or
     /// where something else is made of them than members.
     func limits(_ entity: String, _ property: String) -> Limits? {
@@ -92,6 +104,13 @@ extension Schema {
 
     /// Whether the store computes an attribute's values.
     fileprivate func isComputed(_ target: StepFlow.Target) -> Bool { slot(target)?.attribute?.isDerived ?? false }
+
+    /// Whether objects of an entity may be what a relationship leads to.
+    fileprivate func accepts(_ entity: String, as target: StepFlow.Target) -> Bool {
+        let relationships = self.entity(named: target.entity)?.relationships.map { self[$0] } ?? []
+        guard let kind = self.entity(named: entity) else { return false }
+        return relationships.first { $0.name == target.property }?.accepts(kind.index.rawValue) ?? false
+    }
 
     /// nil for what is no relationship with an inverse.
     func inverse(of name: String, _ entity: Entity) -> StepFlow.Target? {

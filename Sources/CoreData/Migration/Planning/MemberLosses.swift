@@ -2,21 +2,22 @@
 
 import CoreDataValues
 
-/// Counts what relationships lose that hold fewer members afterwards, or that led to objects which do not come along.
+/// Counts what relationships lose that hold fewer members afterwards, or that led to objects which
+/// do not come along or have the inverse no longer.
 ///
 /// A to-many of which a to-one becomes keeps one member, and a member that may have one owner from then on keeps one of several. Costs the
 /// reading of the objects of such relationships, of all others nothing.
 struct MemberLosses {
     private let fates: Fates
-    /// The entities of the first version whose objects go.
-    private let gone: Set<String>
+    /// The entities of the first version that have objects.
+    private let present: Set<String>
     private let context: NSManagedObjectContext
     /// The members that have an owner already, of relationships whose members keep one.
     private var claimed: [RelationshipIndex: Set<NSManagedObjectID>] = [:]
 
     /// - Parameter context: over the store as it is.
-    init(_ fates: Fates, gone: Set<String>, _ context: NSManagedObjectContext) {
-        (self.fates, self.gone, self.context) = (fates, gone, context)
+    init(_ fates: Fates, _ present: Set<String>, _ context: NSManagedObjectContext) {
+        (self.fates, self.present, self.context) = (fates, present, context)
     }
 
     /// What the objects of an entity lose, without those of sub-entities.
@@ -26,12 +27,12 @@ struct MemberLosses {
             guard !relationship.description.isTransient,
                 let limits = fresh(relationship, entity, source)
             else { return nil }
-            let leadsAway = relationship.destinations.contains {
-                gone.contains(source[EntityIndex(rawValue: $0)].name)
-            }
-            guard leadsAway || limits != Fates.Limits() else { return nil }
+            let names = relationship.destinations.map { source[EntityIndex(rawValue: $0)].name }
+            let left = Set(
+                names.filter { present.contains($0) && !fates.leads(entity.name, relationship.name, to: $0) })
+            guard !left.isEmpty || limits != Fates.Limits() else { return nil }
             return try .init(
-                entity: entity.name, property: relationship.name, rows: count(relationship, entity, limits))
+                entity: entity.name, property: relationship.name, rows: count(relationship, entity, limits, left))
         }
     }
 
@@ -48,14 +49,15 @@ struct MemberLosses {
         return limits
     }
 
-    private mutating func count(_ relationship: ResolvedRelationship, _ entity: Entity, _ limits: Fates.Limits) throws
-        -> Int
-    {
+    /// - Parameter left: the entities whose objects it leads to no longer.
+    private mutating func count(
+        _ relationship: ResolvedRelationship, _ entity: Entity, _ limits: Fates.Limits, _ left: Set<String>
+    ) throws -> Int {
         var lost = 0
         try context.forEachBatch(of: entity.name, with: relationship.isToMany ? [relationship.name] : []) { object in
             var members = object.objectIDs(forRelationshipNamed: relationship.name)
             let all = members.count
-            members.removeAll { gone.contains($0.entity.name ?? "") }
+            members.removeAll { left.contains($0.entity.name ?? "") }
             if limits.ownersHaveOne { members = Array(members.prefix(1)) }
             if limits.membersHaveOne {
                 members = members.filter { claimed[relationship.index, default: []].insert($0).inserted }

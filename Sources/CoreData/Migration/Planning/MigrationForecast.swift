@@ -129,8 +129,7 @@ struct MigrationForecast {
         let fates = Fates(
             flows: migration.chain.steps.indices.map { flow($0) }, versions: migration.chain.versions.map(\.schema))
         var losses: [StoreMigrationPlan.Loss] = []
-        let gone = kept.map(\.name).filter { counts[$0, default: 0] > 0 && !fates.goesOn($0) }
-        var members = MemberLosses(fates, gone: Set(gone), context)
+        var members = MemberLosses(fates, Set(counts.filter { $0.value > 0 }.keys), context)
         for entity in kept {
             guard let count = counts[entity.name], count > 0 else { continue }
             guard fates.goesOn(entity.name) else {
@@ -139,7 +138,9 @@ struct MigrationForecast {
             }
             losses.append(.init(entity: entity.name, property: nil, rows: try count - taken(entity.name, count)))
             for name in source.properties(of: entity).map(\.name) where !fates.goesOn(entity.name, name) {
-                if let inverse = source.inverse(of: name, entity), fates.goesOn(inverse.entity, inverse.property) {
+                if let inverse = source.inverse(of: name, entity), fates.goesOn(inverse.entity, inverse.property),
+                    fates.leads(inverse.entity, inverse.property, to: entity.name)
+                {
                     continue
                 }
                 guard let condition = condition(name, of: entity) else { continue }
