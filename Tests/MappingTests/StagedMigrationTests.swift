@@ -114,6 +114,15 @@ import Testing
         #expect(try wares() == ["Apple 12 second", "Pear 30 second"])
     }
 
+    @Test("A store goes no further than to its coordinator's version, though stages lead on")
+    func noFurther() throws {
+        try open(2, NSStagedMigrationManager([[sum(1), sum(2)], [sum(4)]].map { NSLightweightMigrationStage($0) }))
+        let prices = try versions.with(models[1], at: versions.file("shop")) { context in
+            try Versions.all("Ware", context, by: "name").map { $0.value(forKey: "price") as? String }
+        }
+        #expect(prices == ["12", "30"])
+    }
+
     @Test("One manager serves stores that are opened at once: each handler has its own store's container")
     func shared() throws {
         let inside = Mutex(0)

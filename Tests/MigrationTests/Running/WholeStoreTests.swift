@@ -141,6 +141,31 @@ import Testing
 
     // MARK: Configurations and others' tables
 
+    @Test(
+        "An object made after a migration gets no ID that another one had before",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType])
+    func keys(_ type: String) throws {
+        let versions = try V(Self.item, Self.counted)
+        func number(_ object: NSManagedObject) -> Int {
+            Int(object.objectID.uriRepresentation().lastPathComponent.dropFirst()) ?? 0
+        }
+        let last = try versions.open(1, type) { context in
+            let items = (1...2).map { _ in context.make("Item") }
+            try context.save()
+            let last = items.max { number($0) < number($1) }
+            let highest = last.map(number) ?? 0
+            last.map(context.delete)
+            try context.save()
+            return highest
+        }
+        let next = try versions.open(2, type) { context in
+            let item = context.make("Item")
+            try context.save()
+            return number(item)
+        }
+        #expect(last == 2 && next > last)
+    }
+
     @Test("A step of a chain leaves a store with its configuration", arguments: [false, true]) func configuration(
         _ mapped: Bool
     ) throws {
