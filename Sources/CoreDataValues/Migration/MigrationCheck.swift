@@ -58,7 +58,8 @@ struct MigrationCheck {
         let heir = former.inverse == nil ? nil : later.inverse.map { destination[destination[$0].owner] }
         for value in former.destinations {
             guard let target = destinations[EntityIndex(rawValue: value)], !later.accepts(target.rawValue),
-                !source[EntityIndex(rawValue: value)].isAbstract, heir.map({ destination[target].isKind(of: $0) }) ?? true
+                !source[EntityIndex(rawValue: value)].isAbstract,
+                heir.map({ destination[target].isKind(of: $0) }) ?? true
             else { continue }
             throw refusal(
                 later,
