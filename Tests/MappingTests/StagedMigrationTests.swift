@@ -114,6 +114,54 @@ import Testing
         #expect(try wares() == ["Apple 12 second", "Pear 30 second"])
     }
 
+    /// Another tool's checksums of two versions with a derived attribute, and its hash of the entity that has it.
+    @Test("13.6: checksums that are recorded beside a model, and hashes in a store, stand for what cannot be computed")
+    func recorded() throws {
+        let ware = """
+            <attribute name="name" optional="YES" attributeType="String"/>
+            <attribute name="changed" optional="YES" attributeType="Date" derived="YES" derivationExpression="now()"/>
+            """
+        let note = "<entity name=\"Note\"><attribute name=\"text\" optional=\"YES\" attributeType=\"String\"/></entity>"
+        let price = "<attribute name=\"price\" optional=\"YES\" attributeType=\"Integer 32\" defaultValueString=\"3\"/>"
+        let first = try versions.model("Stock.xcdatamodeld/Stock 1", "<entity name=\"Ware\">\(ware)</entity>\(note)")
+        _ = try versions.model("Stock.xcdatamodeld/Stock 2", "<entity name=\"Ware\">\(ware)\(price)</entity>\(note)")
+        let info: [String: Any] = [
+            "NSManagedObjectModel_CurrentVersionName": "Stock 2",
+            "NSManagedObjectModel_VersionChecksums": ["Stock 1": "their first", "Stock 2": "their second"],
+        ]
+        let package = versions.file("Stock.xcdatamodeld")
+        try PropertyListSerialization.data(fromPropertyList: info, format: .xml, options: 0)
+            .write(to: package.appendingPathComponent("VersionInfo.plist"))
+        let current = ["_XCCurrentVersionName": "Stock 2.xcdatamodel"]
+        try PropertyListSerialization.data(fromPropertyList: current, format: .xml, options: 0)
+            .write(to: package.appendingPathComponent(".xccurrentversion"))
+        let url = versions.file("stock")
+        try versions.with(first, at: url) { context in
+            NSEntityDescription.insertNewObject(forEntityName: "Ware", into: context).setValue("Äpfel", forKey: "name")
+            try context.save()
+        }
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        var hashes = try #require(metadata[NSStoreModelVersionHashesKey] as? [String: Data])
+        hashes["Ware"] = Data(repeating: 7, count: 32)
+        metadata[NSStoreModelVersionHashesKey] = hashes
+        try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
+
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: package))
+        let manager = NSStagedMigrationManager([NSLightweightMigrationStage(["their first", "their second"])])
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentStoreStagedMigrationManagerOptionKey: manager])
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let found = try context.performAndWait {
+            try Versions.all("Ware", context, by: "name").map {
+                "\($0.value(forKey: "name") ?? "") \($0.value(forKey: "price") ?? "") \($0.value(forKey: "changed") != nil)"
+            }
+        }
+        #expect(found == ["Äpfel 3 true"])
+        try coordinator.remove(store)
+    }
+
     @Test("A store goes no further than to its coordinator's version, though stages lead on")
     func noFurther() throws {
         try open(2, NSStagedMigrationManager([[sum(1), sum(2)], [sum(4)]].map { NSLightweightMigrationStage($0) }))

@@ -71,7 +71,8 @@ private struct AutomaticMigration {
                 options: options, folder: folder
             ).run(from: recorded)
         }
-        let found = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration)
+        let found = SourceModel(
+            of: recorded, at: url, type, before: coordinator.runtime.schema, configuration: configuration)
         guard let source = found ?? SourceModel(besideRowsAt: url, type, of: recorded, configuration: configuration)
         else {
             if try mismatch(insteadOf: refusal) != recorded { return }

@@ -35,8 +35,11 @@ struct SourceModel {
     ///   - later: the model that the store is to have.
     ///   - name: the configuration of it whose entities the store is to keep.
     /// - Returns: nil where no model has the store's hashes. Costs the reading of model files.
-    init?(of recorded: [String: Data], before later: Schema, configuration name: String?) {
-        let version = recorded.isEmpty ? nil : later.versions?.version(fitting: recorded) ?? Self.bundled(recorded)
+    init?(of recorded: [String: Data], at url: URL, _ type: String, before later: Schema, configuration name: String?) {
+        let version =
+            recorded.isEmpty
+            ? nil
+            : Self.version(of: recorded, at: url, type) { later.versions?.version(fitting: $0) ?? Self.bundled($0) }
         if let version {
             guard let configuration = Self.configuration(of: recorded, in: version.schema, name) else { return nil }
             (origin, schema, self.configuration) = (.version(version), version.schema, configuration.name)
@@ -59,11 +62,32 @@ struct SourceModel {
 
     /// The copy of its model that Core Data keeps in a SQLite store; nil where there is none, or one of other entities.
     init?(besideRowsAt url: URL, _ type: String, of recorded: [String: Data], configuration name: String?) {
+        guard let copy = Self.copy(besideRowsAt: url, type, of: recorded) else { return nil }
+        self.init(NSManagedObjectModel(draft: copy.draft), of: recorded, configuration: name)
+    }
+
+    private static func copy(besideRowsAt url: URL, _ type: String, of recorded: [String: Data]) -> (
+        draft: SchemaDraft, schema: Schema
+    )? {
         guard type == NSSQLiteStoreType, let data = (try? StoreFile(url: url).modelCopy()) ?? nil,
             let draft = try? ModelFile.draft(modelCache: data, path: url.path),
-            (try? Schema(checking: draft))?.fits(recorded) == true
+            let schema = try? Schema(checking: draft), schema.fits(recorded)
         else { return nil }
-        self.init(NSManagedObjectModel(draft: draft), of: recorded, configuration: name)
+        return (draft, schema)
+    }
+
+    /// Hashes that cannot be compared may fit several versions: which one it is the copy of its model says that a SQLite store has.
+    ///
+    /// - Parameter search: looks for a version by hashes.
+    static func version(
+        of recorded: [String: Data], at url: URL, _ type: String, _ search: ([String: Data]) -> SchemaVersion?
+    ) -> SchemaVersion? {
+        guard let found = search(recorded) else { return nil }
+        if found.schema.fitsExactly(recorded) { return found }
+        guard let copy = copy(besideRowsAt: url, type, of: recorded)?.schema else { return found }
+        let hashes = recorded.keys.compactMap { name in copy.entity(named: name).map { (name, $0.versionHash) } }
+        let exact = search(Dictionary(uniqueKeysWithValues: hashes))
+        return exact?.schema.fits(recorded) == true ? exact : found
     }
 
     /// Tells of a version that was recognised although hashes of it cannot be computed.

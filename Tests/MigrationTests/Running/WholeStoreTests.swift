@@ -325,6 +325,36 @@ import Testing
             .joined()) + place
     }
 
+    /// Records a hash that only another tool would have computed.
+    private func takeOthersHash(of entity: String, _ versions: V) throws {
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: versions.store)
+        var hashes = try #require(metadata[NSStoreModelVersionHashesKey] as? [String: Data])
+        hashes[entity] = Data(repeating: 9, count: 32)
+        metadata[NSStoreModelVersionHashesKey] = hashes
+        try NSPersistentStoreCoordinator.setMetadata(
+            metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: versions.store)
+    }
+
+    @Test("Where hashes that cannot be compared fit several versions, the store's copy of its model tells which it has")
+    func copied() throws {
+        func stamped(_ attribute: String) -> String {
+            let stamp = V.attribute("stamp", "Date", "optional=\"YES\" derived=\"YES\" derivationExpression=\"now()\"")
+            return Self.item + V.entity("Note", "", stamp, attribute)
+        }
+        let renamed = V.attribute("text", "String", "optional=\"YES\" elementID=\"note\"")
+        let versions = try V(stamped(V.attribute("note")), stamped(V.attribute("hint")), stamped(renamed))
+        try versions.open(1) { context in
+            context.make("Note", ["note": "n"])
+            try context.save()
+        }
+        try takeOthersHash(of: "Note", versions)
+        let plan = try coordinator.migrationPlan(
+            at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 3"])
+        #expect(plan.steps.map(\.from) == ["Shop 1"])
+        #expect(try versions.open(3) { try $0.values("Note", "text") } == ["n"])
+    }
+
     @Test(
         "Where a store's hash of an entity with a composite attribute is another one's, the other entities tell the version, and the log says so"
     )
@@ -335,13 +365,7 @@ import Testing
             context.make("Pin", ["title": "p", "place": ["lat": 1.5]])
             try context.save()
         }
-        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: NSSQLiteStoreType, at: versions.store)
-        var hashes = try #require(metadata[NSStoreModelVersionHashesKey] as? [String: Data])
-        hashes["Pin"] = Data(repeating: 9, count: 32)
-        metadata[NSStoreModelVersionHashesKey] = hashes
-        try NSPersistentStoreCoordinator.setMetadata(
-            metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: versions.store)
+        try takeOthersHash(of: "Pin", versions)
         #expect(try versions.open(1, NSSQLiteStoreType, [:]) { try $0.values("Pin", "title") } == ["p"])
         let told = Mutex<[String]>([])
         CoreDataWarning.handler = { line in told.withLock { $0.append(line) } }

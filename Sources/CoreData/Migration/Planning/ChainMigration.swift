@@ -157,7 +157,7 @@ extension NSPersistentStoreCoordinator {
     ) throws -> ChainMigration {
         let metadata = try Self.metadataForPersistentStore(type: type, at: url, options: options)
         let recorded = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        let chain = try VersionChain(of: recorded, at: url, in: model, order: versions)
+        let chain = try VersionChain(of: recorded, at: url, type.rawValue, in: model, order: versions)
         SourceModel.tellForeign(recorded, chain.versions[0].schema, url)
         let folders = ModelSearch.usualFolders() + [model.deletingLastPathComponent()]
         let mappings = try chain.steps.map { try NSMappingModel.fitting($0.from.schema, $0.to.schema, in: folders) }

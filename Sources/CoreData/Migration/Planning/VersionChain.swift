@@ -21,13 +21,16 @@ struct VersionChain {
     ///
     /// - Parameter order: the versions by name, the store's among them; nil for all up to the current one, by name, with numbers as numbers.
     /// - Throws: 134130 where the store's version is not on the way; 134020 for an unknown name; what reading models throws.
-    init(of recorded: [String: Data], at store: URL, in model: URL, order: [String]?) throws {
+    init(
+        of recorded: [String: Data], at store: URL, _ type: String = NSSQLiteStoreType, in model: URL, order: [String]?
+    ) throws {
         let package: ModelPackage
         do { package = try ModelPackage(at: model) } catch { throw CocoaError.presenting(error) }
         let way =
             try order.map { try $0.map { try VersionChain.version(named: $0, in: package) } }
             ?? VersionChain.usual(package)
-        guard let source = package.version(fitting: recorded) else {
+        let source = SourceModel.version(of: recorded, at: store, type) { package.version(fitting: $0) }
+        guard let source else {
             throw CocoaError.coreData(
                 134130,
                 "The store at \(store.path) was written with none of the versions of \(package.name): \(package.names). Add the version that "

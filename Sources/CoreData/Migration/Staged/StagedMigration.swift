@@ -45,8 +45,7 @@ struct StagedMigration {
         let target = coordinator.managedObjectModel.versionChecksum
         let checksum = VersionHash.checksum(of: recorded)
         guard
-            let start = try stops.lastIndex(where: { $0.checksum == checksum })
-                ?? stops.lastIndex(where: { try fits($0, recorded) })
+            let start = try stops.lastIndex(where: { $0.checksum == checksum }) ?? place(of: recorded, in: stops)
         else {
             throw CocoaError.coreData(
                 134504,
@@ -128,15 +127,22 @@ struct StagedMigration {
     }
 
     /// A store of a configuration, or of entities whose hashes cannot be computed, has another checksum than its model.
-    private func fits(_ stop: Stop, _ recorded: [String: Data]) throws -> Bool {
-        try model(of: stop).flatMap { try? $0.schema() }?.fits(recorded) ?? false
+    private func place(of recorded: [String: Data], in stops: [Stop]) throws -> Int? {
+        let fitting = try stops.indices.filter { place in
+            try model(of: stops[place]).flatMap { try? $0.schema() }?.fits(recorded) ?? false
+        }
+        if fitting.count < 2 { return fitting.last }
+        let checksum = source(recorded)?.schema.versionChecksum
+        return try fitting.last { try model(of: stops[$0])?.versionChecksum == checksum } ?? fitting.last
+    }
+
+    private func source(_ recorded: [String: Data]) -> SourceModel? {
+        SourceModel(of: recorded, at: url, type, before: coordinator.runtime.schema, configuration: configuration)
     }
 
     private func required(_ stop: Stop, _ recorded: [String: Data]) throws -> NSManagedObjectModel {
         if let model = try model(of: stop) { return model }
-        if let source = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration) {
-            return source.model()
-        }
+        if let source = source(recorded) { return source.model() }
         throw CocoaError.coreData(
             134504,
             "The model that the store at \(url.path) was written with is not found; its checksum is \(stop.checksum).",
