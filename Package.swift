@@ -158,7 +158,7 @@ let package = Package(
             name: "CoreDataSQLiteTests",
             dependencies: [
                 "CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog", "CCoreDataHeap",
-                "CoreDataSeeds",
+                "CoreDataSeeds", "CoreDataTestSupport",
             ],
             exclude: ["Dialects/Statements.sqlite.txt", "Dialects/Statements.postgres.txt"],
             swiftSettings: strict),
@@ -174,9 +174,10 @@ let package = Package(
             swiftSettings: strict),
         // Random numbers that come again with their seed, property lists put together byte by byte, and where files of others lie.
         .target(name: "CoreDataSeeds", path: "Tests/CoreDataSeeds", swiftSettings: strict),
-        // The models and stacks that tests of objects share.
+        // The folders, files of SQLite, models and stacks that tests share.
         .target(
-            name: "CoreDataTestSupport", dependencies: ["CoreData", "CoreDataValues", "CCoreDataUnchecked"],
+            name: "CoreDataTestSupport",
+            dependencies: ["CoreData", "CoreDataValues", "CCoreDataSQLite", "CCoreDataUnchecked"],
             path: "Tests/CoreDataTestSupport", swiftSettings: strict),
         // Random sequences on contexts against a reference; also as a program, for long searches in a release build.
         .target(
@@ -246,7 +247,7 @@ let package = Package(
             name: "CoreDataWriter", dependencies: ["CoreData", "CoreDataSeeds", "CoreDataTestSupport"],
             path: "Tests/CoreDataWriter",
             swiftSettings: strict),
-        .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
+        .testTarget(name: "ExampleTests", dependencies: ["CoreDataTestSupport"], swiftSettings: strict),
     ] + objectTests
 )
 

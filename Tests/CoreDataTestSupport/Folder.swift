@@ -29,4 +29,7 @@ package final class Folder {
     deinit { try? FileManager.default.removeItem(at: url) }
 
     package func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    /// What lies in it.
+    package func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
 }

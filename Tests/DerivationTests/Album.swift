@@ -80,15 +80,15 @@ struct Album {
         }
     }
 
-    func column(_ name: String = "ZDATA") throws -> [String?] {
-        try Raw(url).texts("SELECT hex(\(name)) FROM ZPHOTO WHERE \(name) IS NOT NULL ORDER BY Z_PK")
+    func column(_ name: String = "ZDATA") throws -> [String] {
+        try SQLiteFile(url).rows("SELECT hex(\(name)) FROM ZPHOTO WHERE \(name) IS NOT NULL ORDER BY Z_PK")
     }
 
     /// The name in the only column that refers to a file, read without our code.
     func referred() throws -> [String] {
-        try Raw(url).texts(
+        try SQLiteFile(url).rows(
             "SELECT CAST(substr(ZDATA, 2, 36) AS TEXT) FROM ZPHOTO WHERE length(ZDATA) = 38 AND hex(substr(ZDATA, 1, 1)) = '02'"
-        ).compactMap { $0 }.sorted()
+        ).sorted()
     }
 
     static func bytes(_ count: Int, _ seed: UInt8 = 3) -> Data {

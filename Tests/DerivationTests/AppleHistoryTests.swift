@@ -31,7 +31,7 @@ import Testing
     func definitions(_ path: String, _ tombstones: Int) throws {
         let folder = Folder()
         guard let url = try copy(path, in: folder) else { return }
-        let theirs = try Raw(url).texts(
+        let theirs = try SQLiteFile(url).rows(
             "SELECT sql FROM sqlite_master WHERE tbl_name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING') ORDER BY rowid"
         )
         let tables = HistoryTables(tombstones: tombstones, dialect: SQLiteDialect())
@@ -70,16 +70,16 @@ import Testing
         guard let url = try copy(path, in: folder) else { return nil }
         let schema = try schema(shapes)
         var found: [String: Set<String>] = [:]
-        for row in try Raw(url).texts(
+        for row in try SQLiteFile(url).rows(
             "SELECT DISTINCT e.Z_NAME || ' ' || hex(ZCOLUMNS) FROM ACHANGE JOIN Z_PRIMARYKEY e ON e.Z_ENT = ZENTITY "
                 + "WHERE ZCHANGETYPE = 1")
         {
-            let parts = (row ?? "").split(separator: " ").map(String.init)
+            let parts = row.split(separator: " ").map(String.init)
             guard let entity = schema.entity(named: parts[0]) else { continue }
             let mask = ChangeMask(entity, schema)
             let bits = parts[1].compactMap(\.hexDigitValue).flatMap { digit in [8, 4, 2, 1].map { digit & $0 != 0 } }
-            #expect(bits.count == (mask.properties.count + 7) / 8 * 8, "\(row ?? "")")
-            #expect(!bits.dropFirst(mask.properties.count).contains(true), "\(row ?? "")")
+            #expect(bits.count == (mask.properties.count + 7) / 8 * 8, "\(row)")
+            #expect(!bits.dropFirst(mask.properties.count).contains(true), "\(row)")
             found[parts[0], default: []].insert(
                 zip(mask.properties, bits).filter(\.1).map(\.0).sorted().joined(separator: " "))
             // The same mask comes of the same properties.
@@ -185,7 +185,7 @@ import Testing
         let entity = try #require(schema.entity(named: "Event"))
         let kept = ChangeMask(entity, schema).tombstones.map { entity.slots[$0].name }
         #expect(kept == ["uuid", "shouldSync"])
-        let types = try Raw(url).texts(
+        let types = try SQLiteFile(url).rows(
             "SELECT DISTINCT typeof(ZTOMBSTONE0) || ' ' || length(ZTOMBSTONE0) || ' ' || typeof(ZTOMBSTONE1) || ' ' "
                 + "|| typeof(ZTOMBSTONE2) FROM ACHANGE JOIN Z_PRIMARYKEY e ON e.Z_ENT = ZENTITY "
                 + "WHERE ZCHANGETYPE = 2 AND e.Z_NAME = 'Event' AND ZTOMBSTONE0 IS NOT NULL")
@@ -200,9 +200,9 @@ import Testing
         guard let url = try copy(Self.books, in: folder) else { return }
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: NSManagedObjectModel(draft: DerivedTriggerTests.sample()))
-        let raw = try Raw(url)
+        let raw = try SQLiteFile(url)
         let definitions = "SELECT sql FROM sqlite_master WHERE type <> 'trigger' ORDER BY rowid"
-        let before = try raw.texts(definitions)
+        let before = try raw.rows(definitions)
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: [NSIgnorePersistentStoreVersioningOption: true, NSPersistentHistoryTrackingKey: true])
@@ -215,24 +215,24 @@ import Testing
         book.setValue("Retitled", forKey: "title")
         context.delete(page)
         try context.save()
-        #expect(try raw.texts(definitions) == before)
+        #expect(try raw.rows(definitions) == before)
         #expect(
-            try raw.texts(
+            try raw.rows(
                 "SELECT c.Z_PK || ' ' || ZTRANSACTIONID || ' ' || ZCHANGETYPE || ' ' || ZENTITYPK || ' ' || IFNULL(hex(ZCOLUMNS), '') "
                     + "FROM ACHANGE c WHERE ZTRANSACTIONID > 1 ORDER BY 1")
                 == ["5469 2 1 \(keys[0]) 05", "5470 2 2 \(keys[1]) "])
         #expect(
-            try raw.texts("SELECT Z_ENT || Z_NAME || Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT IN (16001, 16002) ORDER BY 1")
+            try raw.rows("SELECT Z_ENT || Z_NAME || Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT IN (16001, 16002) ORDER BY 1")
                 == ["16001CHANGE5470", "16002TRANSACTION2"])
         #expect(
-            try raw.texts(
+            try raw.rows(
                 "SELECT s.ZNAME FROM ATRANSACTION t JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS WHERE t.Z_PK = 2")
                 == ["server"])
         #expect(
-            try raw.texts("SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK < 3") == [
+            try raw.rows("SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK < 3") == [
                 "com.apple.dt.xctest.tool", "xctest",
             ])
-        #expect(try raw.texts("PRAGMA integrity_check") == ["ok"])
+        #expect(try raw.rows("PRAGMA integrity_check") == ["ok"])
     }
 
     @Test("A store whose history Apple's Core Data made and never wrote to takes its first transaction")
@@ -243,7 +243,7 @@ import Testing
         for sql in [
             "DELETE FROM ACHANGE", "DELETE FROM ATRANSACTION", "DELETE FROM ATRANSACTIONSTRING",
             "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT > 16000",
-        ] { try Raw(url).texts(sql) }
+        ] { try SQLiteFile(url).run(sql) }
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: NSManagedObjectModel(draft: DerivedTriggerTests.sample()))
         try coordinator.addPersistentStore(
@@ -254,7 +254,7 @@ import Testing
         try #require(try context.all("Book").first).setValue("Retitled", forKey: "title")
         try context.save()
         #expect(
-            try Raw(url).texts(
+            try SQLiteFile(url).rows(
                 "SELECT Z_ENT || Z_NAME || Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT IN (16001, 16002) ORDER BY 1")
                 == ["16001CHANGE1", "16002TRANSACTION1"])
     }

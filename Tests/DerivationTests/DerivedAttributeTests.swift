@@ -199,20 +199,20 @@ import Testing
     @Test("A trigger of somebody else's can call the functions of triggers, and no other of ours")
     func trust() throws {
         let stack = try Stack(model: Library.model())
-        let raw = try Raw(stack.folder.file("store.sqlite"))
-        try raw.texts(
+        let raw = try SQLiteFile(stack.folder.file("store.sqlite"))
+        try raw.run(
             "CREATE TRIGGER GOOD AFTER INSERT ON ZNOTE BEGIN UPDATE ZNOTE SET ZTEXT = CAST(NSCoreDataNow() > 1 AS TEXT); END"
         )
         let note = stack.context.make("Note")
         try stack.context.save()
         stack.context.stalenessInterval = 0
         #expect(note.anew("text") as? String == "1")
-        try raw.texts(
+        try raw.run(
             "CREATE TRIGGER BAD AFTER INSERT ON ZNOTE BEGIN UPDATE ZNOTE SET ZTEXT = CoreDataCanonical('A'); END")
         _ = stack.context.make("Note")
         let error = #expect(throws: CocoaError.self) { try stack.context.save() }
         #expect(error.sentence.contains("unsafe use of CoreDataCanonical"), "\(error.sentence)")
-        #expect(try raw.texts("SELECT ZTEXT FROM ZNOTE") == ["1"])
+        #expect(try raw.rows("SELECT ZTEXT FROM ZNOTE") == ["1"])
     }
 
     @Test("A derivation is an expression in code and a text in the model file")

@@ -76,7 +76,7 @@ import Testing
         let folder = Folder()
         let copy = folder.file("copy.sqlite")
         try FileManager.default.copyItem(at: stores.appendingPathComponent(isNewer ? Self.newer : Self.older), to: copy)
-        let theirs = try Raw(copy).texts("SELECT sql FROM sqlite_master WHERE type = 'trigger'").compactMap { $0 }
+        let theirs = try SQLiteFile(copy).rows("SELECT sql FROM sqlite_master WHERE type = 'trigger'")
         #expect(ours.count == 5)
         // Framework 1044 names the entities of the table even where they are all of them.
         let plain = theirs.map {
@@ -118,9 +118,10 @@ import Testing
         let photos =
             "ink-splatters+osxphotos/tests/Test-Empty-Library-Ventura-13-5.photoslibrary/database/Photos.sqlite"
         try FileManager.default.copyItem(at: stores.appendingPathComponent(photos), to: copy)
-        let theirs = try Raw(copy).texts("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'Z_DA_%'")
+        let theirs = try SQLiteFile(copy).rows(
+            "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'Z_DA_%'")
         #expect(ours.count == 4)
-        #expect(Set(ours) == Set(theirs.compactMap { $0 }))
+        #expect(Set(ours) == Set(theirs))
     }
 
     @Test("The trigger of now() follows the version, as fatbobman shows it")
@@ -178,8 +179,8 @@ import Testing
         #expect(book.anew("pagesCount") as? Int == count + 1)
         #expect(other.anew("pagesCount") as? Int == others.count + 1)
         let key = book.objectID.uriRepresentation().lastPathComponent.dropFirst()
-        #expect(try Raw(url).texts("SELECT ZPAGESCOUNT FROM ZBOOK WHERE Z_PK = \(key)") == [String(count + 1)])
-        #expect(try Raw(url).texts("PRAGMA integrity_check") == ["ok"])
+        #expect(try SQLiteFile(url).rows("SELECT ZPAGESCOUNT FROM ZBOOK WHERE Z_PK = \(key)") == [String(count + 1)])
+        #expect(try SQLiteFile(url).rows("PRAGMA integrity_check") == ["ok"])
     }
 
     @Test("A commit names the rows that its triggers changed, and no others", arguments: [true, false])
@@ -291,7 +292,7 @@ import Testing
             return context
         }
         _ = try open()
-        try Raw(url).texts(
+        try SQLiteFile(url).run(
             "CREATE TRIGGER Z_DA_ZAUTHOR_Author_key_SOURCE_INSERT AFTER INSERT ON ZAUTHOR FOR EACH ROW BEGIN "
                 + "UPDATE ZAUTHOR SET ZKEY = SomebodysFolding(NEW.ZNAME, 3) WHERE Z_PK = NEW.Z_PK; END")
         let context = try open()

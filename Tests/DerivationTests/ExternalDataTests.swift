@@ -22,7 +22,7 @@ import Testing
         #expect(photo.value(forKey: "data") as? Data == value)
         #expect(photo.anew("data") as? Data == value)
         #expect(try album.firstValue() == value)
-        let column = try #require(try album.column().first ?? nil)
+        let column = try #require(try album.column().first)
         if count > 102_400 {
             let name = try #require(album.names().first)
             #expect(album.names().count == 1 && UUID(uuidString: name) != nil && name == name.uppercased())
@@ -228,7 +228,7 @@ import Testing
         let photo = stack.context.make("Photo", ["data": Album.large])
         try stack.context.save()
         #expect(photo.anew("data") as? Data == Album.large)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: stack.folder.url.path).isEmpty)
+        #expect(try stack.folder.names().isEmpty)
     }
 
     @Test("Both forms read, whoever chose where a value lies, also from a store that is opened read-only")
@@ -243,8 +243,8 @@ import Testing
         try Data([4, 2]).write(to: album.files.appendingPathComponent(name))
         let inline = "01" + String(repeating: "2A", count: 200_000)
         let reference = "02" + name.utf8.map { String(format: "%02X", $0) }.joined() + "00"
-        try Raw(album.url).texts("UPDATE ZPHOTO SET ZDATA = x'\(inline)' WHERE ZNAME = 'a'")
-        try Raw(album.url).texts("UPDATE ZPHOTO SET ZDATA = x'\(reference)' WHERE ZNAME = 'b'")
+        try SQLiteFile(album.url).run("UPDATE ZPHOTO SET ZDATA = x'\(inline)' WHERE ZNAME = 'a'")
+        try SQLiteFile(album.url).run("UPDATE ZPHOTO SET ZDATA = x'\(reference)' WHERE ZNAME = 'b'")
         let reader = try album.open(readOnly: true)
         let request = NSFetchRequest<NSManagedObject>(entityName: "Photo")
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]

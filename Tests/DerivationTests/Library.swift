@@ -1,6 +1,5 @@
 // A model with every documented derivation, and a small connection of the tests' own.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -89,31 +88,4 @@ extension NSManagedObject {
 extension CocoaError? {
     /// What the error says to people.
     var sentence: String { self?.userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
-}
-
-/// A connection without any code of the project.
-final class Raw {
-    private var handle: OpaquePointer?
-
-    init(_ url: URL) throws {
-        try #require(sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-    }
-
-    deinit { sqlite3_close_v2(handle) }
-
-    /// The first column of every row, as text; nil for NULL.
-    @discardableResult
-    func texts(_ sql: String) throws -> [String?] {
-        var statement: OpaquePointer?
-        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-        defer { sqlite3_finalize(statement) }
-        try #require(code == SQLITE_OK, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
-        var found: [String?] = []
-        while true {
-            let step = sqlite3_step(statement)
-            if step == SQLITE_DONE { return found }
-            try #require(step == SQLITE_ROW, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
-            found.append(sqlite3_column_text(statement, 0).map { String(cString: $0) })
-        }
-    }
 }

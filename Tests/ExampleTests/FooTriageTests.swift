@@ -1,12 +1,12 @@
 // The example, run from end to end.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 
 @Suite("The example FooTriage", .enabled(if: Place.programs != nil, Place.whySkipped))
 struct FooTriageTests {
-    private let folder: Folder
-    init() throws { folder = try Folder() }
+    private let folder = Folder()
 
     private static let names = [
         "Blunt Trauma", "Burn", "C-Spine", "Cardiac", "Crushing", "Fracture", "Laceration", "Penetration",
@@ -52,7 +52,7 @@ struct FooTriageTests {
     @Test("--reset removes the store and the files beside it, whatever they hold")
     func reset() throws {
         for name in ["mine.sqlite", "mine.sqlite-wal", "mine.sqlite-shm"] {
-            try Data("rubbish".utf8).write(to: folder.path(name))
+            try Data("rubbish".utf8).write(to: folder.file(name))
         }
         #expect(try folder.run("FooTriage", "--store", "mine.sqlite").status == 1)
         let run = try folder.run("FooTriage", "--store", "mine.sqlite", "--reset")
@@ -64,8 +64,8 @@ struct FooTriageTests {
 
     @Test("--reset leaves a folder alone")
     func resetFolder() throws {
-        try FileManager.default.createDirectory(at: folder.path("mine"), withIntermediateDirectories: true)
-        try Data("kept".utf8).write(to: folder.path("mine/file"))
+        try FileManager.default.createDirectory(at: folder.file("mine"), withIntermediateDirectories: true)
+        try Data("kept".utf8).write(to: folder.file("mine/file"))
         let run = try folder.run("FooTriage", "--store", "mine", "--reset")
         #expect(run.status == 1)
         #expect(run.errors.hasSuffix("/mine is a folder, not a store: it was left as it is.\n"))
@@ -121,7 +121,7 @@ struct FooTriageTests {
             (#"name="name" attributeType="String""#, #"name="name" attributeType="Integer 16""#),
         ]
         for (text, other) in unfit {
-            let folder = try Folder()
+            let folder = Folder()
             _ = try folder.copyModel { contents in
                 #expect(contents.contains(text))
                 contents = contents.replacing(text, with: other)
@@ -141,7 +141,7 @@ struct FooTriageTests {
         #expect(run.output.contains("\nid  name          severity  object ID\n"))
         let columns = try folder.column("SELECT name FROM pragma_table_info('ZINJURY')", of: "FooTriage.sqlite")
         #expect(columns.contains("ZSEVERITY"))
-        let plain = try Folder()
+        let plain = Folder()
         #expect(try plain.run("FooTriage").status == 0)
         let plainColumns = try plain.column("SELECT name FROM pragma_table_info('ZINJURY')", of: "FooTriage.sqlite")
         #expect(!plainColumns.contains("ZSEVERITY"))
@@ -151,12 +151,12 @@ struct FooTriageTests {
     @Test("A store of another model is refused and left as it is")
     func otherModel() throws {
         #expect(try folder.run("FooTriage").status == 0)
-        let before = try Data(contentsOf: folder.path("FooTriage.sqlite"))
+        let before = try Data(contentsOf: folder.file("FooTriage.sqlite"))
         try copyModelWithSeverity()
         let run = try folder.run("FooTriage", "--model", "Changed.xcdatamodeld")
         #expect(run.status == 1)
         #expect(run.errors.contains("Injury"))
-        #expect(try Data(contentsOf: folder.path("FooTriage.sqlite")) == before)
+        #expect(try Data(contentsOf: folder.file("FooTriage.sqlite")) == before)
     }
 
     @Test("--sql prints each statement with bindings, rows and time on standard error only")

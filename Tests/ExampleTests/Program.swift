@@ -1,6 +1,6 @@
 // Runs the built examples as a person would, each in a folder of its own.
 
-import CCoreDataSQLite
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -41,22 +41,9 @@ func withoutIdentifiers(_ text: String) -> String {
     text.replacing(/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/, with: "UUID")
 }
 
-/// A temporary folder that goes away with the value.
-final class Folder {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("examples-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    func path(_ name: String) -> URL { url.appendingPathComponent(name) }
-
-    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name).path) }
-
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+/// A folder in which examples run.
+extension Folder {
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: file(name).path) }
 
     /// Runs an example here, to its end.
     func run(_ program: String, _ arguments: String...) throws -> Outcome {
@@ -76,8 +63,8 @@ final class Folder {
         process.arguments = arguments
         process.currentDirectoryURL = url
         process.standardInput = FileHandle.nullDevice
-        let logs = try Folder()
-        let output = logs.path("output"), errors = logs.path("errors")
+        let logs = Folder()
+        let output = logs.file("output"), errors = logs.file("errors")
         for log in [output, errors] { try Data().write(to: log) }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)
@@ -91,7 +78,7 @@ final class Folder {
 
     /// Copies the sample model here and changes the XML of its current version.
     func copyModel(changing change: (inout String) throws -> Void) throws -> URL {
-        let copy = path("Changed.xcdatamodeld")
+        let copy = file("Changed.xcdatamodeld")
         try FileManager.default.copyItem(at: Place.model, to: copy)
         let chosen = try Data(contentsOf: copy.appendingPathComponent(".xccurrentversion"))
         let list = try PropertyListSerialization.propertyList(from: chosen, format: nil)
@@ -104,17 +91,5 @@ final class Folder {
     }
 
     /// Reads the first column of a query from a store here, through SQLite itself.
-    func column(_ sql: String, of store: String) throws -> [String] {
-        var connection: OpaquePointer?
-        defer { sqlite3_close(connection) }
-        try #require(sqlite3_open_v2(path(store).path, &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-        var statement: OpaquePointer?
-        defer { sqlite3_finalize(statement) }
-        try #require(sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK)
-        var values: [String] = []
-        while sqlite3_step(statement) == SQLITE_ROW {
-            values.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
-        }
-        return values
-    }
+    func column(_ sql: String, of store: String) throws -> [String] { try SQLiteFile(file(store)).rows(sql) }
 }

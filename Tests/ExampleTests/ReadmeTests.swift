@@ -1,5 +1,6 @@
 // What README.md shows is what is compiled and what is printed.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -19,9 +20,9 @@ struct ReadmeTests {
 
     @Test("The program prints what it says, and saves")
     func programRun() throws {
-        let folder = try Folder()
+        let folder = Folder()
         try FileManager.default.createSymbolicLink(
-            at: folder.path("Models"), withDestinationURL: Place.root.appendingPathComponent("Models"))
+            at: folder.file("Models"), withDestinationURL: Place.root.appendingPathComponent("Models"))
         let run = try folder.run("FirstSteps")
         #expect(run.errors == "")
         #expect(run.status == 0)

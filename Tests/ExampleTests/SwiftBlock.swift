@@ -1,5 +1,6 @@
 // The Swift blocks of a page, and the files that a reader would make of them.
 
+import CoreDataTestSupport
 import Foundation
 
 /// A fenced block of Swift in a page of the documentation, and the place where a reader would put it.
@@ -76,9 +77,7 @@ struct SwiftBlock {
 
 /// Checks blocks against the built modules.
 struct BlockChecker {
-    private let folder: Folder
-
-    init() throws { folder = try Folder() }
+    private let folder = Folder()
 
     /// What the compiler says of the blocks of one page, which are one module; nothing if they compile without a warning.
     func complaints(_ blocks: [SwiftBlock]) throws -> String {
@@ -91,7 +90,7 @@ struct BlockChecker {
     private func compile(_ blocks: [SwiftBlock]) throws -> String {
         let isProgram = blocks.contains { $0.place == .program }
         let files = try blocks.enumerated().map { number, block in
-            let file = folder.path(isProgram ? "main.swift" : "Block\(number).swift")
+            let file = folder.file(isProgram ? "main.swift" : "Block\(number).swift")
             try block.file(number: number).write(to: file, atomically: true, encoding: .utf8)
             return file.path
         }

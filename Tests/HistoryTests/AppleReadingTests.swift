@@ -20,7 +20,7 @@ import Testing
     ]
 
     /// The entities that a file says it has, without properties.
-    private func draft(of tables: Tables) throws -> SchemaDraft {
+    private func draft(of tables: SQLiteFile) throws -> SchemaDraft {
         let rows = try tables.rows("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY 1")
             .map { $0.split(separator: "|").map(String.init) }
         let names = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
@@ -39,7 +39,7 @@ import Testing
         let folder = Folder()
         let url = folder.file("store")
         try Data(contentsOf: stores.appendingPathComponent(path)).write(to: url)
-        let tables = try Tables(url)
+        let tables = try SQLiteFile(url)
         let isOld = try !tables.rows("SELECT name FROM pragma_table_info('ATRANSACTION')").contains("ZAUTHORTS")
         func text(_ name: String) -> String {
             isOld ? "Z\(name)" : "(SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = Z\(name)TS)"
@@ -125,12 +125,12 @@ import Testing
 
     /// - Parameter end: an entity without others below it, to which relationships lead.
     private func desk(_ path: String, _ shapes: [String: Shape], end: String, in folder: Folder) throws -> (
-        Desk, Tables
+        Desk, SQLiteFile
     )? {
         guard let stores = Corpus.stores else { return nil }
         let url = folder.file("store")
         try Data(contentsOf: stores.appendingPathComponent(path)).write(to: url)
-        let tables = try Tables(url)
+        let tables = try SQLiteFile(url)
         var draft = try self.draft(of: tables)
         for place in draft.entities.indices {
             guard let shape = shapes[draft.entities[place].name] else { continue }

@@ -1,6 +1,5 @@
 // Stacks over a store with history, and its tables read by plain SQL.
 
-import CCoreDataSQLite
 import CoreData
 import CoreDataTestSupport
 import CoreDataValues
@@ -86,31 +85,6 @@ func failure(_ body: () throws -> Void) -> (code: Int, sentence: String) {
     } catch {
         let sentence = (error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String
         return ((error as? CocoaError)?.code.rawValue ?? -1, sentence ?? "\(error)")
-    }
-}
-
-/// A file's tables, by a connection of the test's own.
-final class Tables {
-    private var handle: OpaquePointer?
-
-    init(_ url: URL) throws { try #require(sqlite3_open(url.path, &handle) == SQLITE_OK) }
-    deinit { sqlite3_close_v2(handle) }
-
-    /// Every row, its columns as text with `|` between them, `-` for NULL.
-    @discardableResult
-    func rows(_ sql: String) throws -> [String] {
-        var statement: OpaquePointer?
-        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-        defer { sqlite3_finalize(statement) }
-        try #require(code == SQLITE_OK, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
-        var rows: [String] = []
-        while sqlite3_step(statement) == SQLITE_ROW {
-            rows.append(
-                (0..<sqlite3_column_count(statement)).map { column in
-                    sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "-"
-                }.joined(separator: "|"))
-        }
-        return rows
     }
 }
 

@@ -206,7 +206,7 @@ import Testing
     func formerTables() throws {
         try set("o1", "loose", ["a"])
         try context.save()
-        try Tables(desk.url).rows("DELETE FROM OCDFORMERVALUE WHERE ZPROPERTY LIKE '-%'")
+        try SQLiteFile(desk.url).run("DELETE FROM OCDFORMERVALUE WHERE ZPROPERTY LIKE '-%'")
         let other = desk.context()
         let reversion = try other.revert(try #require(try desk.transactions().last))
         try other.save()

@@ -121,16 +121,16 @@ import Testing
         let told = Told(desk)
         let plain = tracks ? "" : "plain"
         try desk.addBed(1)
-        let tables = try Tables(desk.url)
+        let tables = try SQLiteFile(desk.url)
         for sql in [
             "BEGIN IMMEDIATE", "UPDATE ZBED SET ZCODE = 7", "ROLLBACK", "PRAGMA wal_checkpoint(PASSIVE)",
             "PRAGMA wal_checkpoint(TRUNCATE)",
-        ] { try tables.rows(sql) }
+        ] { try tables.run(sql) }
         try Writer(desk.url, "refused", "1", plain).wait()
         #expect(told.staysAt(1))
         try Writer(desk.url, "beds", "1", plain).wait()
         #expect(wait { told.notes.count >= 2 } != nil)
-        try tables.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        try tables.run("PRAGMA wal_checkpoint(TRUNCATE)")
         try Writer(desk.url, "beds", "1", plain).wait()
         #expect(wait { told.notes.count >= 3 } != nil && told.staysAt(3))
     }
@@ -231,7 +231,7 @@ import Testing
         NotificationCenter.default.removeObserver(observer)
         #expect(failures.count == 0, "\(failures.prefix(3))")
         context.performAndWait {
-            let rows = try? Tables(desk.url).rows(
+            let rows = try? SQLiteFile(desk.url).rows(
                 "SELECT p.Z_PK, p.ZNAME, p.ZAGE, w.ZNAME FROM ZPATIENT p LEFT JOIN ZPLACE w ON w.Z_PK = p.ZWARD ORDER BY 1"
             )
             let ours = objects.sorted { $0.key.key.number < $1.key.key.number }.map { id, object in

@@ -56,7 +56,7 @@ import Testing
         #expect(insert.changeType == .insert && insert.updatedProperties == nil && insert.tombstone == nil)
         #expect(Set(all.flatMap { $0.changes ?? [] }.map(\.changeID)).count == 6)
         // In the words of the file.
-        let rows = try Tables(desk.url).rows(
+        let rows = try SQLiteFile(desk.url).rows(
             "SELECT Z_PK, ZTRANSACTIONID, ZCHANGETYPE, ZENTITYPK FROM ACHANGE ORDER BY 1")
         #expect(
             all.flatMap { transaction in

@@ -289,7 +289,7 @@ import Testing
         bed.setValue(3, forKey: "number")
         try context.save()
         let all = try desk.transactions()
-        let tables = try Tables(desk.url)
+        let tables = try SQLiteFile(desk.url)
         #expect(try tables.rows("SELECT DISTINCT ZTRANSACTIONID FROM OCDFORMERVALUE ORDER BY 1") == ["2", "3"])
         _ = try desk.fetch(.deleteHistory(before: all[2]), .count, as: Int.self)
         #expect(try tables.rows("SELECT DISTINCT ZTRANSACTIONID FROM OCDFORMERVALUE") == ["3"])
@@ -307,6 +307,6 @@ import Testing
     func off() throws {
         let desk = try Desk()
         try fill(desk)
-        #expect(try Tables(desk.url).rows("SELECT name FROM sqlite_master WHERE name LIKE 'OCD%'").isEmpty)
+        #expect(try SQLiteFile(desk.url).rows("SELECT name FROM sqlite_master WHERE name LIKE 'OCD%'").isEmpty)
     }
 }

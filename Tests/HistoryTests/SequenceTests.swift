@@ -209,7 +209,7 @@ import Testing
         #expect(try coordinator.historyCursors().isEmpty)
         // One that somebody has moved there all the same.
         try coordinator.moveHistoryCursor("w", to: desk.token)
-        try Tables(desk.url).rows("UPDATE OCDHISTORYCURSOR SET ZTRANSACTIONID = 6")
+        try SQLiteFile(desk.url).run("UPDATE OCDHISTORYCURSOR SET ZTRANSACTIONID = 6")
         let ahead = failure { _ = try coordinator.historyToken(ofCursor: "w") }
         #expect(ahead.code == 134301 && ahead.sentence.contains("present token"))
         let present = try desk.token
@@ -244,7 +244,7 @@ import Testing
         #expect(try desk.coordinator.purgeHistory(olderThan: .distantFuture) == 2)
         #expect(try desk.coordinator.historyToken(ofCursor: "slow") == tokens[1])
         #expect(try desk.transactions(.fetchHistory(after: tokens[1])).count == 4)
-        try Tables(desk.url).rows("UPDATE OCDHISTORYCURSOR SET ZTIMESTAMP = ZTIMESTAMP - 1000 WHERE ZNAME = 'slow'")
+        try SQLiteFile(desk.url).run("UPDATE OCDHISTORYCURSOR SET ZTIMESTAMP = ZTIMESTAMP - 1000 WHERE ZNAME = 'slow'")
         #expect(try desk.coordinator.purgeHistory(olderThan: .distantFuture, passingCursorsIdleFor: 2000) == 0)
         #expect(try desk.coordinator.purgeHistory(olderThan: .distantFuture, passingCursorsIdleFor: 500) == 3)
         let passed = failure { _ = try desk.coordinator.historyToken(ofCursor: "slow") }

@@ -32,7 +32,7 @@ import Testing
         let folder = Folder()
         let (coordinator, stores) = try pair(folder)
         for _ in 1...3 { for store in stores { try addBed(coordinator, store) } }
-        try Tables(folder.file("a")).rows("UPDATE ATRANSACTION SET ZTIMESTAMP = ZTIMESTAMP - 1000 WHERE Z_PK = 2")
+        try SQLiteFile(folder.file("a")).run("UPDATE ATRANSACTION SET ZTIMESTAMP = ZTIMESTAMP - 1000 WHERE Z_PK = 2")
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
@@ -53,12 +53,12 @@ import Testing
         for store in stores { try addBed(coordinator, store) }
         let before = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
         #expect(before.transactions.count == 2)
-        let tables = try Tables(folder.file("b"))
-        try tables.rows("BEGIN EXCLUSIVE")
+        let tables = try SQLiteFile(folder.file("b"))
+        try tables.run("BEGIN EXCLUSIVE")
         #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == before)
         try addBed(coordinator, stores[0])
         #expect(coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions[stores[1].identifier] == 1)
-        try tables.rows("ROLLBACK")
+        try tables.run("ROLLBACK")
     }
 
     @Test("Without a log a history is read at one moment: a purge in between takes nothing unnoticed")
@@ -85,9 +85,9 @@ import Testing
         var trace: SQLTrace {
             SQLTrace { [self] statement in
                 guard statement.sql.contains("SELECT MIN("), isArmed.exchange(false, ordering: .relaxed) else { return }
-                let tables = try? Tables(url)
+                let tables = try? SQLiteFile(url)
                 for sql in ["DELETE FROM ACHANGE WHERE ZTRANSACTIONID < 4", "DELETE FROM ATRANSACTION WHERE Z_PK < 4"] {
-                    _ = try? tables?.rows(sql)
+                    _ = try? tables?.run(sql)
                 }
             }
         }

@@ -41,7 +41,7 @@ import Testing
         let plain = try Desk(tracks: false)
         try plain.coordinator.remove(plain.store)
         let writer = try Writer(plain.url, "beds until refused", "1000", "plain")
-        let tables = try Tables(plain.url)
+        let tables = try SQLiteFile(plain.url)
         func beds() -> Int { ((try? tables.rows("SELECT COUNT(*) FROM ZBED")) ?? []).first.flatMap { Int($0) } ?? 0 }
         #expect(wait(20) { beds() > 2 } != nil)
         let desk = try Desk(in: plain.folder)

@@ -69,16 +69,16 @@ import Testing
         let observer = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
         ) { _ in
-            seen.append((try? files.flatMap { try Tables($0).rows("SELECT COUNT(*) FROM ZBED") }) ?? [])
+            seen.append((try? files.flatMap { try SQLiteFile($0).rows("SELECT COUNT(*) FROM ZBED") }) ?? [])
         }
         defer { NotificationCenter.default.removeObserver(observer) }
         // The second store is locked for as long as its file needs to be looked at several times.
-        let lock = try Tables(files[1])
-        try lock.rows("BEGIN IMMEDIATE")
+        let lock = try SQLiteFile(files[1])
+        try lock.run("BEGIN IMMEDIATE")
         nonisolated(unsafe) let locked = lock
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: 0.4)
-            _ = try? locked.rows("COMMIT")
+            _ = try? locked.run("COMMIT")
         }
         addBeds()
         try context.save()

@@ -61,7 +61,7 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
             let tags = try Versions.all("Tag", context, by: "word").map { ($0.value(forKey: "books") as? NSSet)?.count }
             #expect(tags == [2, 1])
         }
-        let left = try FileManager.default.contentsOfDirectory(atPath: versions.folder.url.path)
+        let left = try versions.folder.names()
         #expect(!left.contains { $0.contains("migration") })
     }
 

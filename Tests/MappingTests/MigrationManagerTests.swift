@@ -175,7 +175,7 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
     private func refusal(_ model: NSMappingModel) -> CocoaError? {
         let error = thrown { try migrate(model) }
         #expect(!FileManager.default.fileExists(atPath: versions.file("new.sqlite").path))
-        let left = (try? FileManager.default.contentsOfDirectory(atPath: versions.folder.url.path)) ?? []
+        let left = (try? versions.folder.names()) ?? []
         #expect(!left.contains { $0.contains("migration-") })
         return error
     }

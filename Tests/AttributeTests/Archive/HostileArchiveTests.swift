@@ -1,6 +1,5 @@
 // Archives in the rows of a file that mean harm: reading them is an error of the read and nothing else.
 
-import CCoreDataSQLite
 import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
@@ -114,18 +113,7 @@ struct HostileArchiveTests {
         _ = stack.context.make("Site", ["name": "North"])
         try stack.context.save()
         stack.context.reset()
-        var handle: OpaquePointer?
-        try #require(
-            sqlite3_open_v2(stack.folder.file("store.sqlite").path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-        defer { sqlite3_close_v2(handle) }
-        var statement: OpaquePointer?
-        try #require(
-            sqlite3_prepare_v2(handle, "UPDATE ZSITE SET Z\(key.uppercased()) = ?", -1, &statement, nil) == SQLITE_OK)
-        defer { sqlite3_finalize(statement) }
-        try bytes.withUnsafeBytes {
-            try #require(sqlite3_bind_blob64(statement, 1, $0.baseAddress, UInt64($0.count), nil) == SQLITE_OK)
-            try #require(sqlite3_step(statement) == SQLITE_DONE)
-        }
+        try SQLiteFile(stack.folder.file("store.sqlite")).run("UPDATE ZSITE SET Z\(key.uppercased()) = ?", bytes)
         return stack
     }
 

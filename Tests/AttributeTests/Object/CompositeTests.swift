@@ -146,14 +146,14 @@ import Testing
             "SpecialSite", ["label": "own", "location": ["label": "there"], "second": ["code": 4]])
         try stack.context.save()
         let url = stack.folder.file("store.sqlite")
-        let columns = try SQLiteFile(url).texts("SELECT name FROM pragma_table_info('ZSITE')")
+        let columns = try SQLiteFile(url).rows("SELECT name FROM pragma_table_info('ZSITE')")
         for name in ["ZLABEL", "ZLABEL1", "ZLABEL2", "ZLATITUDE", "ZLATITUDE1", "ZCODE", "ZCODE1", "ZCODE2"] {
             #expect(columns.contains(name), "\(name) in \(columns)")
         }
         #expect(!columns.contains("ZLOCATION") && !columns.contains("ZSPEED"))
-        #expect(try SQLiteFile(url).texts("SELECT ZLABEL FROM ZSITE") == ["own"])
-        #expect(try SQLiteFile(url).texts("SELECT ZLABEL1 FROM ZSITE") == ["there"])
-        #expect(try SQLiteFile(url).texts("SELECT ZCODE2 FROM ZSITE") == ["4"])
+        #expect(try SQLiteFile(url).rows("SELECT ZLABEL FROM ZSITE") == ["own"])
+        #expect(try SQLiteFile(url).rows("SELECT ZLABEL1 FROM ZSITE") == ["there"])
+        #expect(try SQLiteFile(url).rows("SELECT ZCODE2 FROM ZSITE") == ["4"])
         _ = site
 
         var changed = Lab.draft()

@@ -182,7 +182,7 @@ import Testing
             #expect(sentence(error).contains("Site.\(key)"))
             try context.save()
         }
-        #expect(try SQLiteFile(stack.folder.file("store.sqlite")).texts("SELECT hex(ZWORDS) FROM ZSITE") == ["0102"])
+        #expect(try SQLiteFile(stack.folder.file("store.sqlite")).rows("SELECT hex(ZWORDS) FROM ZSITE") == ["0102"])
     }
 
     /// A program's incremental store sees the values, not their bytes.

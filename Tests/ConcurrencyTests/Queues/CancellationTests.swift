@@ -1,6 +1,5 @@
 // What a cancelled task does to the work that it waits for.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -15,18 +14,6 @@ struct CancellationTests {
     private let stack: Stack
 
     init() throws { stack = try Stack(undo: false) }
-
-    /// Another process's lock on the file, as far as the store can tell.
-    private final class Rival {
-        private var handle: OpaquePointer?
-
-        init(_ url: URL) throws {
-            try #require(sqlite3_open(url.path, &handle) == SQLITE_OK)
-            try #require(sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
-        }
-        func end() { sqlite3_exec(handle, "COMMIT", nil, nil, nil) }
-        deinit { sqlite3_close(handle) }
-    }
 
     @Test(
         "Cancelling the task interrupts the statement; the fetch throws CancellationError and the store goes on",
@@ -87,7 +74,9 @@ struct CancellationTests {
         let stack = try Stack(
             undo: false, options: [NSPersistentStoreTimeoutOption: 3600, SQLiteConnectionTimeoutOption: 3600])
         let (first, second) = (stack.context, stack.another())
-        let rival = try Rival(stack.folder.file("store.sqlite"))
+        // Another process, as far as the store can tell.
+        let rival = try SQLiteFile(stack.folder.file("store.sqlite"))
+        try rival.run("BEGIN IMMEDIATE")
         let tasks = [first, second].map { context in
             Task {
                 try await context.perform {
@@ -102,7 +91,7 @@ struct CancellationTests {
             tasks[place].cancel()
             await #expect(throws: CancellationError.self) { try await tasks[place].value }
         }
-        rival.end()
+        try rival.run("COMMIT")
         for context in [first, second] {
             #expect(await context.perform { context.insertedObjects.count } == 1)
             try await context.perform { try context.save() }

@@ -86,7 +86,7 @@ struct ServerBackupTests {
                 atPath: folder.file(".copy\(number)_SUPPORT/_EXTERNAL_DATA").path)
             #expect(files.count == 2, "the files of its rows and no other")
         }
-        let others = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        let others = try folder.names()
             .filter { !$0.hasPrefix("copy") && !$0.hasPrefix("bank") && !$0.hasSuffix("_SUPPORT") }
         #expect(others.isEmpty, "\(others)")
     }

@@ -1,6 +1,5 @@
 // What the server tests share: threads that are waited for, and files looked at from outside.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -62,35 +61,13 @@ final class LongRead: Sendable {
     }
 }
 
-/// A connection that is not ours, as another process would have.
-final class Rival {
-    private var handle: OpaquePointer?
-
-    init?(_ url: URL) {
-        guard sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { return nil }
-    }
-
-    deinit { sqlite3_close_v2(handle) }
-
-    func run(_ sql: String) -> Bool { sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK }
-}
-
 extension URL {
     var fileSize: Int { (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0 }
     var log: URL { URL(fileURLWithPath: path + "-wal") }
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
     /// The first value that a statement answers on a connection of its own.
-    func ask(_ sql: String) -> String? {
-        var handle: OpaquePointer?
-        defer { sqlite3_close_v2(handle) }
-        guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, nil) == SQLITE_OK else { return nil }
-        var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { return nil }
-        defer { sqlite3_finalize(statement) }
-        guard sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0) else { return nil }
-        return String(cString: text)
-    }
+    func ask(_ sql: String) -> String? { (try? SQLiteFile(self, for: .reading).rows(sql))?.first }
 }
 
 extension NSPersistentStoreCoordinator {

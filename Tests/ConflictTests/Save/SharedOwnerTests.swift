@@ -1,6 +1,5 @@
 // Owners that several writers give members to at once: their rows are touched, not compared.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -114,11 +113,7 @@ import Testing
     @Test("A row whose version is NULL counts as the first", arguments: [Rivalry.sqlite, .otherCoordinator])
     func noVersion(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
-        var handle: OpaquePointer?
-        try #require(
-            sqlite3_open_v2(rivals.folder.file("store.sqlite").path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-        try #require(sqlite3_exec(handle, "UPDATE ZPLACE SET Z_OPT = NULL", nil, nil, nil) == SQLITE_OK)
-        sqlite3_close_v2(handle)
+        try SQLiteFile(rivals.folder.file("store.sqlite")).run("UPDATE ZPLACE SET Z_OPT = NULL")
         let context = rivals.reader(), late = rivals.reader()
         let ward = try context.named("North"), same = try late.named("North")
         #expect(ward.heldVersion == -1)

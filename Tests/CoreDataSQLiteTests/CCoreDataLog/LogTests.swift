@@ -1,25 +1,24 @@
 // The log whose pages are written at once: whoever else reads it must not see a difference.
 
 import CCoreDataLog
-import CCoreDataSQLite
 import CoreDataSeeds
+import CoreDataTestSupport
 import Foundation
 import Testing
 
 @Suite("Log")
 struct LogTests {
-    let folder: Folder
-
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     @Test(
         "After each of many random transactions a reader with SQLite's own VFS, and who finds the files after a crash, have its rows",
         arguments: 0..<16)
     func transactions(_ seed: Int) throws {
         var random = SplitMix(UInt64(seed))
-        let path = folder.url.appendingPathComponent("log.sqlite").path
+        let file = folder.file("log.sqlite")
         let pageSize = [512, 1024, 4096, 4096, 16384, 65536][random.below(6)]
-        let writer = try Database(path, isJoined: true)
+        let writer = try SQLiteFile(file, for: .making, vfs: coredata_log_vfs())
+        try writer.run("PRAGMA busy_timeout=2000")
         try writer.run("PRAGMA page_size=\(pageSize)")
         try writer.run("PRAGMA journal_mode=WAL")
         // A small cache writes pages of a transaction that is still open, and some of them twice.
@@ -28,8 +27,9 @@ struct LogTests {
         try writer.run("PRAGMA wal_autocheckpoint=\([0, 5, 40][random.below(3)])")
         try writer.run("PRAGMA journal_size_limit=\([-1, 0, 20_000][random.below(3)])")
         try writer.run("CREATE TABLE t(id INTEGER PRIMARY KEY, value BLOB)")
-        let other = try Database(path, isJoined: false)
-        let files = try Files(path)
+        let other = try SQLiteFile(file)
+        try other.run("PRAGMA busy_timeout=2000")
+        let files = try Files(file.path)
         var rows: [Int: Int] = [:]
         // No savepoints: SQLite 3.40.1 itself, without us, loses a commit after a crash when a savepoint was rolled back whose pages
         // did not fit the cache. Nothing of ours uses one.
@@ -51,11 +51,11 @@ struct LogTests {
             }
             try expectFound(rows, files, other)
         }
-        #expect(try writer.rows() == rows)
+        #expect(try writer.lengths() == rows)
     }
 
     private func change(
-        _ rows: inout [Int: Int], _ database: Database, _ random: inout SplitMix, _ pageSize: Int
+        _ rows: inout [Int: Int], _ database: SQLiteFile, _ random: inout SplitMix, _ pageSize: Int
     ) throws {
         for _ in 0...random.below(12) {
             let id = random.below(40)
@@ -71,14 +71,14 @@ struct LogTests {
     }
 
     /// What another connection reads, and what a machine finds that stopped at this moment.
-    private func expectFound(_ rows: [Int: Int], _ files: Files, _ reader: Database?) throws {
-        if let reader { #expect(try reader.rows() == rows) }
-        let copy = folder.url.appendingPathComponent("crashed.sqlite").path
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy + suffix) }
-        try files.write(to: copy)
-        let found = try Database(copy, isJoined: false)
-        #expect(try found.rows() == rows)
-        #expect(try found.run("PRAGMA integrity_check") == "ok")
+    private func expectFound(_ rows: [Int: Int], _ files: Files, _ reader: SQLiteFile?) throws {
+        if let reader { #expect(try reader.lengths() == rows) }
+        let copy = folder.file("crashed.sqlite")
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
+        try files.write(to: copy.path)
+        let found = try SQLiteFile(copy)
+        #expect(try found.lengths() == rows)
+        #expect(try found.rows("PRAGMA integrity_check") == ["ok"])
     }
 }
 
@@ -98,58 +98,10 @@ private final class Files {
     }
 }
 
-/// A connection of SQLite's own.
-private final class Database {
-    private let handle: OpaquePointer
-
-    struct Failure: Error { let message: String }
-
-    init(_ path: String, isJoined: Bool) throws {
-        var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        guard sqlite3_open_v2(path, &opened, flags, isJoined ? coredata_log_vfs() : nil) == SQLITE_OK, let opened else {
-            throw Failure(message: "cannot open \(path)")
-        }
-        handle = opened
-        sqlite3_busy_timeout(handle, 2000)
-    }
-
-    deinit { sqlite3_close_v2(handle) }
-
-    /// Answers the first value of the first row.
-    @discardableResult
-    func run(_ sql: String) throws -> String? {
-        var first: String?
-        try forEachRow(sql) { statement in
-            if first == nil, let text = sqlite3_column_text(statement, 0) { first = String(cString: text) }
-        }
-        return first
-    }
-
+extension SQLiteFile {
     /// How long each blob is.
-    func rows() throws -> [Int: Int] {
-        var rows: [Int: Int] = [:]
-        try forEachRow("SELECT id, length(value) FROM t") { statement in
-            rows[Int(sqlite3_column_int64(statement, 0))] = Int(sqlite3_column_int64(statement, 1))
-        }
-        return rows
-    }
-
-    private func forEachRow(_ sql: String, _ body: (OpaquePointer) -> Void) throws {
-        var prepared: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let statement = prepared else {
-            throw failure(sql)
-        }
-        defer { sqlite3_finalize(statement) }
-        var code = sqlite3_step(statement)
-        while code == SQLITE_ROW {
-            body(statement)
-            code = sqlite3_step(statement)
-        }
-        guard code == SQLITE_DONE else { throw failure(sql) }
-    }
-
-    private func failure(_ sql: String) -> Failure {
-        Failure(message: "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
+    fileprivate func lengths() throws -> [Int: Int] {
+        let rows = try rows("SELECT id, length(value) FROM t").map { $0.split(separator: "|").compactMap { Int($0) } }
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
     }
 }

@@ -1,6 +1,7 @@
 // SQLite's memory in a process that uses stores: the platform's own.
 
 import CCoreDataSQLite
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 struct HostMemoryTests {
     @Test("After a store was opened SQLite's blocks are as large as malloc makes them")
     func blocks() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let path = folder.url.appendingPathComponent("memory.sqlite").path
         let connection = try Connection(
             path: path, access: .create, options: SQLiteOptions(), counter: StatementCounter())

@@ -1,5 +1,6 @@
 // Whether the statements that are checked in are those that a store runs.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Synchronization
@@ -11,8 +12,7 @@ import Testing
 /// Uses a store of the same model in every way that has statements of its own.
 @Suite("Statements that run")
 struct RunStatementTests {
-    let folder: Folder
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     /// Lists and rows of values of any length are one statement, and so are those that differ in numbers and texts alone.
     private static func form(_ sql: String) -> String {

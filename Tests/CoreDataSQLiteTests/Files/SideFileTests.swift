@@ -1,5 +1,6 @@
 // Files of values that a pinned view still reads.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -9,8 +10,7 @@ import Testing
 
 @Suite("Side files of pinned views")
 struct SideFileTests {
-    let folder: Folder
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     private func large(_ byte: UInt8) -> Value { .data(Data(repeating: byte, count: 150_000)) }
 

@@ -1,5 +1,6 @@
 // Plans that do not fit: refused in words, with nothing changed.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -8,8 +9,7 @@ import Testing
 
 @Suite("Refused migrations")
 struct MigrationRefusalTests {
-    let folder: Folder
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     private var plan: MigrationPlan {
         get throws { try MigrationPlan(SchemaDiff(from: MovedTriage.before, to: MovedTriage.after)) }

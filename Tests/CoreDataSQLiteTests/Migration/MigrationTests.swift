@@ -1,5 +1,6 @@
 // A plan performed on a file: what the rows, members, files, history and tables are afterwards.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -8,8 +9,7 @@ import Testing
 
 @Suite("Migration of a store")
 struct MigrationTests {
-    let folder: Folder
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     private var files: [String] {
         let path = folder.url.appendingPathComponent(".Model_SUPPORT/_EXTERNAL_DATA").path
@@ -127,7 +127,7 @@ struct MigrationTests {
         let hashes = Dictionary(uniqueKeysWithValues: MovedTriage.after.entities.map { ($0.name, $0.versionHash) })
         #expect(own.userInfo != nil && own.versionHashes == hashes)
         #expect(own.uuid == store.identifier)
-        let other = try Folder()
+        let other = Folder()
         let new = try other.store(MovedTriage.after) { $0.recordsHistory = true }
         func all(_ store: SQLiteStore, _ sql: String) throws -> Set<String> {
             try store.pool.read { connection in

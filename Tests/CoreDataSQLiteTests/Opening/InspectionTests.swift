@@ -1,5 +1,6 @@
 // The two steps of opening a SQLite store: inspecting answers, opening refuses.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -9,8 +10,7 @@ import Testing
 
 @Suite("Inspecting a SQLite store")
 struct InspectionTests {
-    let folder: Folder
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     private func inspect(_ schema: Schema = Triage.schema, _ url: URL? = nil) throws -> StoreInspection {
         try SQLiteStore.inspect(url: url ?? folder.file, plan: StorePlan(schema: schema, configuration: nil))
@@ -23,7 +23,7 @@ struct InspectionTests {
     }
 
     private func files() throws -> [String: Data] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        let names = try folder.names()
         return try Dictionary(
             uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: folder.url.appendingPathComponent($0))) })
     }

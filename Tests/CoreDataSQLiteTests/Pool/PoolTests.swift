@@ -1,5 +1,6 @@
 // Which connections a store opens, and what it remembers of its model.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Synchronization
@@ -10,10 +11,9 @@ import Testing
 
 @Suite("Connections and plans")
 struct PoolTests {
-    let folder: Folder
+    let folder = Folder()
 
     init() throws {
-        folder = try Folder()
         let store = try folder.store()
         try store.insert("Injury", [(1, ["kind": .text("cut")])])
         try store.close()
@@ -34,7 +34,7 @@ struct PoolTests {
         #expect(try store.fetch("Injury").count == 2)
         #expect(connections(store) == (1, 0, true))
         try store.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+        #expect(try folder.names() == ["Model.sqlite"])
     }
 
     @Test("A write while the first connection is read with gets one of its own, and the read sees its moment")
@@ -50,7 +50,7 @@ struct PoolTests {
         }
         #expect(try store.fetch("Injury").count == 2)
         try store.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+        #expect(try folder.names() == ["Model.sqlite"])
     }
 
     @Test("The first save of an opened store runs its own statements and no setting")
@@ -70,7 +70,7 @@ struct PoolTests {
         // More readers than are kept: the one that can empty the log must be among those that stay.
         try read(store, inside: 6)
         try store.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+        #expect(try folder.names() == ["Model.sqlite"])
     }
 
     private func read(_ store: SQLiteStore, inside depth: Int) throws {

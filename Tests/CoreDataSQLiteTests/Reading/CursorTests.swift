@@ -1,5 +1,6 @@
 // Results that are pulled: whose connection they have, and until when.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -8,10 +9,9 @@ import Testing
 
 @Suite("Cursors")
 struct CursorTests {
-    let folder: Folder
+    let folder = Folder()
 
     init() throws {
-        folder = try Folder()
         let store = try folder.store()
         try store.insert("Injury", (1...1000).map { ($0, ["severity": .int($0)]) })
         try store.close()
@@ -51,7 +51,7 @@ struct CursorTests {
         #expect(throws: StoreError.self) { try broken.next() }
         #expect(try broken.next() == nil && elsewhere() == 1000)
         try store.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+        #expect(try folder.names() == ["Model.sqlite"])
     }
 
     @Test(
@@ -94,7 +94,7 @@ struct CursorTests {
         let error = #expect(throws: StoreError.self) { try cursor.next() }
         #expect(error?.code == 134070)
         #expect(throws: StoreError.self) { try cursor.next() }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+        #expect(try folder.names() == ["Model.sqlite"])
     }
 
     @Test("Without a write-ahead log a paused cursor keeps no writer out")

@@ -1,6 +1,7 @@
 // How many rows the database looks at for a predicate that an index serves: those of the result, and one page at most.
 
 import CCoreDataSQLite
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -11,13 +12,12 @@ import Testing
 @Suite("Rows that predicates read")
 struct PredicateRowTests {
     private static let count = 20_000
-    private let folder: Folder
+    private let folder = Folder()
     private let store: SQLiteStore
 
     /// Things 1 … with values that tell their number in every column, twenty an owner, ten owners a city, a part each; the first three
     /// have no text, a flag, and no owner. Those of even numbers are books.
     init() throws {
-        folder = try Folder()
         store = try folder.store(PlanSample.schema)
         let (thing, owner) = (try store.entity("Thing").index.number, try store.entity("Owner").index.number)
         let (book, part, city) = (

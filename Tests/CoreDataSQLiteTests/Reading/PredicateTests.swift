@@ -1,5 +1,6 @@
 // Predicates, sort orders and key paths as the database answers them.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -9,11 +10,10 @@ import Testing
 
 @Suite("Predicates in SQL")
 struct PredicateTests {
-    let folder: Folder
+    let folder = Folder()
     let store: SQLiteStore
 
     init() throws {
-        folder = try Folder()
         store = try folder.store()
         try store.insert(
             "Station", [(1, ["name": .text("North")]), (2, ["name": .text("South"), "capacity": .int(4)])])
@@ -231,7 +231,7 @@ struct PredicateTests {
     @Test("Every sort comparison orders as memory does")
     func collations() throws {
         let names = ["b", "A", "a", "Ä", "ä10", "ä9", "B", "", "z", "Z"]
-        let folder = try Folder()
+        let folder = Folder()
         let store = try folder.store()
         try store.insert("Injury", names.enumerated().map { (Int64($0.offset), ["kind": .text($0.element)]) })
         for comparison: SortTerm.Comparison in [

@@ -1,5 +1,6 @@
 // Columns of values as the database is asked for them.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Synchronization
@@ -101,7 +102,7 @@ struct ValueStatementTests {
 
     @Test("A value query is one statement, prepared once, and its rows are counted")
     func statements() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let store = try folder.store()
         try store.insert("Place", (1...40).map { ($0, ["name": .text("\($0 % 4)")]) })
         var plan = FetchPlan(entity: try #require(store.schema.index(ofEntity: "Place")))
@@ -122,7 +123,7 @@ struct ValueStatementTests {
 
     @Test("Threads that read sums of decimals at once each have a connection that knows them")
     func threads() throws {
-        let folder = try Folder()
+        let folder = Folder()
         let store = try folder.store()
         try store.insert("Casualty", (1...100).map { ($0, ["weight": .decimal(Decimal($0) / 10)]) })
         var plan = FetchPlan(entity: try #require(store.schema.index(ofEntity: "Casualty")))

@@ -1,5 +1,6 @@
 // Partial indexes and R-trees in a file, kept by SQLite as rows come and go.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -9,11 +10,10 @@ import Testing
 
 @Suite("Fetch indexes")
 struct FetchIndexTests {
-    let folder: Folder
+    let folder = Folder()
     let schema: Schema
 
     init() throws {
-        folder = try Folder()
         var pin = EntityDraft(name: "Pin")
         pin.attributes = [
             Triage.attribute("latitude", .double), Triage.attribute("longitude", .double),
@@ -42,8 +42,8 @@ struct FetchIndexTests {
         let near = "SELECT group_concat(Z_PK) FROM Z_RT_Pin_where WHERE ZLATITUDE_MIN >= 4 AND ZLATITUDE_MAX <= 5"
         #expect(try store.scalar(near) == "4,5")
         try store.close()
-        let raw = try Raw(folder.file)
-        raw.run("UPDATE ZPIN SET ZLATITUDE = 100 WHERE Z_PK = 4; DELETE FROM ZPIN WHERE Z_PK = 6")
+        let raw = try SQLiteFile(folder.file)
+        try raw.run("UPDATE ZPIN SET ZLATITUDE = 100 WHERE Z_PK = 4; DELETE FROM ZPIN WHERE Z_PK = 6")
         let again = try folder.store(schema)
         #expect(try again.scalar(near) == "5")
         #expect(try again.scalar("SELECT COUNT(*) FROM Z_RT_Pin_where") == "29")
@@ -162,9 +162,9 @@ struct FetchIndexTests {
         let near = try plan("latitude BETWEEN {0, 1} AND longitude BETWEEN {0, 1}")
         let found = try keys(store, near)
         try store.close()
-        let raw = try Raw(folder.file)
-        for event in ["INSERT", "UPDATE", "DELETE"] { raw.run("DROP TRIGGER Z_RT_Pin_where_\(event)") }
-        raw.run("DROP TABLE Z_RT_Pin_where")
+        let raw = try SQLiteFile(folder.file)
+        for event in ["INSERT", "UPDATE", "DELETE"] { try raw.run("DROP TRIGGER Z_RT_Pin_where_\(event)") }
+        try raw.run("DROP TABLE Z_RT_Pin_where")
         let again = try folder.store(schema)
         #expect(try keys(again, near) == found && found.count > 20)
         #expect(try again.explanation(of: near, counts: false, .latest)?.indexes == [])

@@ -1,6 +1,7 @@
 // What set changes cost in SQLite, and that a fault in their middle leaves nothing.
 
 import CCoreDataHeap
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -10,11 +11,10 @@ import Testing
 
 @Suite("Set changes in SQLite")
 struct SetStatementTests {
-    private let folder: Folder
+    private let folder = Folder()
     private let store: SQLiteStore
 
     init() throws {
-        folder = try Folder()
         store = try folder.store()
     }
 

@@ -1,6 +1,7 @@
 // Stores that Apple's Core Data wrote, opened read-only with models made in code.
 
 import CoreDataSeeds
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -10,8 +11,7 @@ import Testing
 
 @Suite("Stores written by Core Data")
 struct CorpusTests {
-    let folder: Folder
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     /// Opens a store as it lies there, from a folder of the test's own: SQLite makes files beside it.
     private func open(

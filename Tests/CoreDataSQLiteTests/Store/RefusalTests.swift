@@ -1,6 +1,7 @@
 // The ways a store refuses: a code, a sentence, and a file as it was before.
 
 import CCoreDataSQLite
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -9,8 +10,7 @@ import Testing
 
 @Suite("Refusals", .serialized)
 struct RefusalTests {
-    let folder: Folder
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     /// Expects a refusal with this code and sentence that leaves the bytes of every file in the folder alone.
     private func refused(
@@ -53,7 +53,7 @@ struct RefusalTests {
             134080,
             "There is no store at \(folder.file.path), and a store that is opened read-only is not created."
         ) { $0.isReadOnly = true }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+        #expect(try folder.names().isEmpty)
         let writer = try folder.store()
         try writer.insert("Injury", [(1, [:])])
         try writer.close()
@@ -125,20 +125,20 @@ struct RefusalTests {
 
     @Test("A lock held by another connection: opening and saving give up after the timeout")
     func locked() throws {
-        let raw = try Raw(folder.file)
-        raw.run("CREATE TABLE other (id INTEGER PRIMARY KEY); BEGIN EXCLUSIVE")
+        let raw = try SQLiteFile(folder.file, for: .making)
+        try raw.run("CREATE TABLE other (id INTEGER PRIMARY KEY); BEGIN EXCLUSIVE")
         try refused(
             134090,
             "Preparing a statement failed for the store at \(folder.file.path): another connection holds the lock. "
                 + "Try again, or wait longer with a larger timeout."
         ) { $0.timeout = 0.05 }
-        raw.run("ROLLBACK; DROP TABLE other")
+        try raw.run("ROLLBACK; DROP TABLE other")
         let store = try folder.store { $0.timeout = 0.05 }
-        raw.run("BEGIN IMMEDIATE")
+        try raw.run("BEGIN IMMEDIATE")
         let error = #expect(throws: StoreError.self) { try store.insert("Injury", [(1, [:])]) }
         #expect(error?.code == 134090)
         #expect(try store.keys("Injury").isEmpty)
-        raw.run("ROLLBACK")
+        try raw.run("ROLLBACK")
         #expect(try store.insert("Injury", [(1, [:])]).conflicts.isEmpty)
     }
 

@@ -1,5 +1,6 @@
 // Rows in and out of a store.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -8,11 +9,10 @@ import Testing
 
 @Suite("SQLite store")
 struct StoreTests {
-    let folder: Folder
+    let folder = Folder()
     let store: SQLiteStore
 
     init() throws {
-        folder = try Folder()
         store = try folder.store()
     }
 

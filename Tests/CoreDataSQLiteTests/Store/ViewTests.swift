@@ -1,5 +1,6 @@
 // Views that are pinned: what they see, what they cost, and what goes with the last one.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Synchronization
@@ -9,9 +10,7 @@ import Testing
 
 @Suite("Pinned views")
 struct ViewTests {
-    let folder: Folder
-
-    init() throws { folder = try Folder() }
+    let folder = Folder()
 
     private func plan(_ store: SQLiteStore) throws -> FetchPlan { FetchPlan(entity: try store.entity("Injury").index) }
 
@@ -150,7 +149,7 @@ struct ViewTests {
     )
     func closedUnderWay() throws {
         for round in 0..<20 {
-            let folder = try Folder()
+            let folder = Folder()
             let store = try folder.store()
             try store.insert("Injury", (1...600).map { ($0, ["severity": .int($0)]) })
             let (plan, view) = (try plan(store), try store.pinnedView())
@@ -180,7 +179,7 @@ struct ViewTests {
             try store.close()
             group.wait()
             #expect(wrong.isEmpty, "\(wrong)")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+            #expect(try folder.names() == ["Model.sqlite"])
         }
     }
 
@@ -221,7 +220,7 @@ struct ViewTests {
         let error = #expect(throws: StoreError.self) { try count(store, view) }
         #expect(error?.code == 134070)
         #expect(throws: StoreError.self) { try cursor.next() }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+        #expect(try folder.names() == ["Model.sqlite"])
         #expect(throws: StoreError.self) { try store.pinnedView() }
     }
 

@@ -1,5 +1,6 @@
 // The model, rows and folders that the store's tests share.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -100,15 +101,8 @@ enum Triage {
     }
 }
 
-/// A folder that goes away with the test.
-final class Folder {
-    let url: URL
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-    deinit { try? FileManager.default.removeItem(at: url) }
-    var file: URL { url.appendingPathComponent("Model.sqlite") }
+extension Folder {
+    var file: URL { file("Model.sqlite") }
 
     func store(_ schema: Schema = Triage.schema, _ change: (inout SQLiteOptions) -> Void = { _ in }) throws
         -> SQLiteStore

@@ -1,5 +1,6 @@
 // A store whose plans are looked at.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -9,7 +10,7 @@ import Testing
 
 /// Things with relationships of every kind, and what SQLite plans to do about a query of them.
 struct PlanSample {
-    private let folder: Folder
+    private let folder = Folder()
     let store: SQLiteStore
     let map: StoreMap
 
@@ -71,7 +72,6 @@ struct PlanSample {
     }
 
     init() throws {
-        folder = try Folder()
         store = try folder.store(Self.schema)
         map = try StoreMap(schema: store.schema, configuration: nil)
         // What SQLite guesses of tables that were never analysed does not depend on their rows.

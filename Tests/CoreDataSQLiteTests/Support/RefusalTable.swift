@@ -1,6 +1,6 @@
 // The refusals of stores, as a table, and what their tests need.
 
-import CCoreDataSQLite
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -16,7 +16,7 @@ struct Refusal: Sendable, CustomTestStringConvertible {
     var leavesLog = false
     var change: @Sendable (inout SQLiteOptions) -> Void = { _ in }
     /// Makes what lies at the path; what it returns is kept until the refusal is checked.
-    var prepare: @Sendable (Folder) throws -> Raw? = { _ in nil }
+    var prepare: @Sendable (Folder) throws -> SQLiteFile? = { _ in nil }
     var schema: @Sendable () throws -> Schema = { Triage.schema }
     /// What is done with the store once it is open, if opening is not refused.
     var use: @Sendable (SQLiteStore) throws -> Void = { _ in }
@@ -37,8 +37,8 @@ struct Refusal: Sendable, CustomTestStringConvertible {
             sentence: "The file at PATH is a SQLite database without Core Data's metadata, so it is not a Core "
                 + "Data store. Check the path; nothing was changed.",
             prepare: {
-                let raw = try Raw($0.file)
-                raw.run("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY)")
+                let raw = try SQLiteFile($0.file, for: .making)
+                try raw.run("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY)")
                 return raw
             }),
         Refusal(
@@ -80,8 +80,8 @@ struct Refusal: Sendable, CustomTestStringConvertible {
                 + "longer with a larger timeout.",
             change: { $0.timeout = 0.05 },
             prepare: {
-                let raw = try Raw($0.file)
-                raw.run("CREATE TABLE other (id INTEGER PRIMARY KEY); BEGIN EXCLUSIVE")
+                let raw = try SQLiteFile($0.file, for: .making)
+                try raw.run("CREATE TABLE other (id INTEGER PRIMARY KEY); BEGIN EXCLUSIVE")
                 return raw
             }),
         Refusal(
@@ -119,7 +119,7 @@ struct Refusal: Sendable, CustomTestStringConvertible {
     ]
 
     /// A store with one row.
-    private static let oneRow: @Sendable (Folder) throws -> Raw? = { folder in
+    private static let oneRow: @Sendable (Folder) throws -> SQLiteFile? = { folder in
         let store = try folder.store()
         try store.insert("Injury", [(1, [:])])
         try store.close()
@@ -147,16 +147,6 @@ struct Bytes {
     }
 }
 
-/// A connection past our own code.
-final class Raw {
-    private var handle: OpaquePointer?
-    init(_ file: URL) throws {
-        #expect(sqlite3_open(file.path, &handle) == SQLITE_OK)
-    }
-    deinit { sqlite3_close_v2(handle) }
-    func run(_ sql: String) { #expect(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql)") }
-}
-
 /// A mounted file system; nil where mounting is not allowed.
 struct Mount {
     private let url: URL
@@ -172,8 +162,8 @@ struct Mount {
 
     /// Whether this process may mount, found by trying.
     static let isPermitted: Bool = {
-        guard let folder = try? Folder(),
-            let mount = Mount(["-t", "tmpfs", "tmpfs", folder.url.path], at: folder.url)
+        let folder = Folder()
+        guard let mount = Mount(["-t", "tmpfs", "tmpfs", folder.url.path], at: folder.url)
         else { return false }
         mount.undo()
         return true

@@ -1,5 +1,6 @@
 // Two writers, one row; and constraints.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -8,12 +9,11 @@ import Testing
 
 @Suite("Conflicts")
 struct ConflictTests {
-    let folder: Folder
+    let folder = Folder()
     let store: SQLiteStore
     let other: SQLiteStore
 
     init() throws {
-        folder = try Folder()
         store = try folder.store()
         other = try folder.store()
     }

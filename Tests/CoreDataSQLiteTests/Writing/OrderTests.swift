@@ -1,5 +1,6 @@
 // Saving the order of a to-many: which statements run, and what files of other writers make of it.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -18,7 +19,7 @@ struct OrderTests {
 
         init(_ owner: String, _ relationship: String, _ draft: SchemaDraft = Triage.draft) throws {
             let log = log
-            folder = try Folder()
+            folder = Folder()
             store = try folder.store(Schema(checking: draft)) {
                 $0.observer = { log.add($0) }
                 $0.observesBindings = true

@@ -1,5 +1,6 @@
 // Orders, links, adoptions, names beyond ASCII, configurations, and what an observer sees.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -9,11 +10,10 @@ import Testing
 
 @Suite("Relationships")
 struct RelationshipTests {
-    let folder: Folder
+    let folder = Folder()
     let store: SQLiteStore
 
     init() throws {
-        folder = try Folder()
         store = try folder.store()
     }
 
@@ -45,7 +45,7 @@ struct RelationshipTests {
         song.relationships = [Triage.toMany("lists", "List", "songs")]
         var draft = SchemaDraft()
         draft.entities = [list, song]
-        let folder = try Folder()
+        let folder = Folder()
         let store = try folder.store(Schema(checking: draft))
         try store.insert("List", [(1, [:])])
         try store.insert("Song", (1...4).map { (Int64($0), [:]) })
@@ -133,7 +133,7 @@ struct RelationshipTests {
         entity.attributes.append(Triage.attribute("pk", .integer64))
         var draft = SchemaDraft()
         draft.entities = [entity]
-        let folder = try Folder()
+        let folder = Folder()
         let store = try folder.store(Schema(checking: draft))
         let values: [String: Value] = [
             "straße": .text("a"), "Straße": .text("b"), "order": .text("c"), "Order": .text("d"),
@@ -183,7 +183,7 @@ struct RelationshipTests {
     @Test("An observer sees each statement with its values and rows; twenty rows take five inserts")
     func observer() throws {
         let log = EventLog()
-        let folder = try Folder()
+        let folder = Folder()
         let store = try folder.store {
             $0.observer = { log.add($0) }
             $0.observesBindings = true

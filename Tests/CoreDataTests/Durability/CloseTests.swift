@@ -28,9 +28,9 @@ struct CloseTests {
         #expect(String(decoding: reading.readDataToEndOfFile(), as: UTF8.self) == "closed\n")
         process.waitUntilExit()
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["served.sqlite"])
-        let raw = try RawStore(store)
+        #expect(try folder.names() == ["served.sqlite"])
+        let raw = try SQLiteFile(store)
         #expect(try raw.isSound())
-        #expect(try raw.texts("SELECT COUNT(*) >= 20 FROM ZPERSON") == ["1"])
+        #expect(try raw.rows("SELECT COUNT(*) >= 20 FROM ZPERSON") == ["1"])
     }
 }

@@ -32,7 +32,9 @@ struct ExternalKillTests {
     }
 
     private func referred(_ store: URL) throws -> Set<String> {
-        Set(try RawStore(store).texts("SELECT CAST(substr(ZDATA, 2, 36) AS TEXT) FROM ZPHOTO WHERE length(ZDATA) = 38"))
+        Set(
+            try SQLiteFile(store).rows("SELECT CAST(substr(ZDATA, 2, 36) AS TEXT) FROM ZPHOTO WHERE length(ZDATA) = 38")
+        )
     }
 
     @Test(
@@ -44,7 +46,7 @@ struct ExternalKillTests {
             let store = try prepared("\(call)-\(number)")
             let run = try VictimProcess.run(
                 "replace", store, .init(call: call, effect: "signal=SIGKILL", number: number))
-            #expect(try RawStore(store).isSound(), "\(call) \(number)")
+            #expect(try SQLiteFile(store).isSound(), "\(call) \(number)")
             #expect(try referred(store).isSubset(of: files(store)), "\(call) \(number)")
             let album = try VictimAlbum(store)
             let contents = try album.contents()

@@ -26,7 +26,7 @@ struct HistoryKillTests {
                 "save", victim, .init(call: "pwrite64", effect: "signal=SIGKILL", number: number),
                 environment: Self.environment)
             let new = try content(victim)
-            #expect(try RawStore(victim).isSound(), "\(number)")
+            #expect(try SQLiteFile(victim).isSound(), "\(number)")
             if new.people == old.people {
                 #expect(new == old, "\(number)")
                 found.old += 1
@@ -52,11 +52,11 @@ struct HistoryKillTests {
     }
 
     private func content(_ url: URL) throws -> Content {
-        let raw = try RawStore(url)
+        let raw = try SQLiteFile(url)
         return Content(
-            people: try raw.texts("SELECT COUNT(*) FROM ZPERSON"),
-            transactions: try raw.texts("SELECT Z_PK FROM ATRANSACTION ORDER BY 1"),
-            changes: try raw.texts("SELECT COUNT(*) FROM ACHANGE GROUP BY ZTRANSACTIONID ORDER BY ZTRANSACTIONID"))
+            people: try raw.rows("SELECT COUNT(*) FROM ZPERSON"),
+            transactions: try raw.rows("SELECT Z_PK FROM ATRANSACTION ORDER BY 1"),
+            changes: try raw.rows("SELECT COUNT(*) FROM ACHANGE GROUP BY ZTRANSACTIONID ORDER BY ZTRANSACTIONID"))
     }
 }
 
@@ -74,21 +74,21 @@ struct HistoryKillTests {
             codes.withLock { $0.append(run?.exitCode) }
         }
         #expect(codes.withLock { $0 } == [0, 0, 0])
-        let raw = try RawStore(url)
+        let raw = try SQLiteFile(url)
         #expect(
-            try raw.texts("SELECT COUNT(*) || ' ' || MIN(Z_PK) || ' ' || MAX(Z_PK) FROM ATRANSACTION") == ["16 1 16"])
+            try raw.rows("SELECT COUNT(*) || ' ' || MIN(Z_PK) || ' ' || MAX(Z_PK) FROM ATRANSACTION") == ["16 1 16"])
         #expect(
-            try raw.texts(
+            try raw.rows(
                 "SELECT (MAX(Z_PK) - COUNT(*)) || ' ' || COUNT(DISTINCT ZENTITYPK) FROM ACHANGE WHERE ZTRANSACTIONID > 1"
             )
-                == raw.texts("SELECT COUNT(*) || ' 15' FROM ACHANGE WHERE ZTRANSACTIONID = 1"))
+                == raw.rows("SELECT COUNT(*) || ' 15' FROM ACHANGE WHERE ZTRANSACTIONID = 1"))
         // Whatever process a later number is from, it was written later.
         #expect(
-            try raw.texts(
+            try raw.rows(
                 "SELECT COUNT(*) FROM ATRANSACTION a JOIN ATRANSACTION b ON b.Z_PK = a.Z_PK + 1 WHERE b.ZTIMESTAMP < a.ZTIMESTAMP"
             )
                 == ["0"])
         #expect(
-            try raw.texts("SELECT COUNT(*) FROM ACHANGE GROUP BY ZTRANSACTIONID ORDER BY ZTRANSACTIONID").count == 16)
+            try raw.rows("SELECT COUNT(*) FROM ACHANGE GROUP BY ZTRANSACTIONID ORDER BY ZTRANSACTIONID").count == 16)
     }
 }

@@ -15,10 +15,10 @@ struct KillTests {
     private func prepared() throws -> (store: URL, old: [String], new: [String]) {
         let store = folder.file("prepared.sqlite")
         try #require(try VictimProcess.run("prepare", store).exitCode == 0)
-        let old = try RawStore(store).contents()
+        let old = try SQLiteFile(store).contents()
         let saved = try copy(store, "saved")
         try #require(try VictimProcess.run("save", saved).exitCode == 0)
-        let new = try RawStore(saved).contents()
+        let new = try SQLiteFile(saved).contents()
         try #require(old != new)
         return (store, old, new)
     }
@@ -46,7 +46,7 @@ struct KillTests {
             let victim = try copy(store, "\(call)-\(number)")
             let run = try VictimProcess.run(
                 "save", victim, .init(call: call, effect: "signal=SIGKILL", number: number))
-            let raw = try RawStore(victim)
+            let raw = try SQLiteFile(victim)
             #expect(try raw.isSound(), "\(call) \(number)")
             let contents = try raw.contents()
             #expect(contents == old || contents == new, "\(call) \(number): neither the old nor the new rows")
@@ -88,7 +88,7 @@ struct KillTests {
             let run = try VictimProcess.run(
                 "prepare", victim, .init(call: call, effect: "signal=SIGKILL", number: number))
             let count = try expectOpens(victim, people: [0, 24])
-            #expect(try RawStore(victim).isSound(), "\(call) \(number)")
+            #expect(try SQLiteFile(victim).isSound(), "\(call) \(number)")
             guard run.isKilled else {
                 #expect(run.exitCode == 0, "\(run.lines)")
                 #expect(count == 24)
@@ -134,7 +134,7 @@ struct KillTests {
             let run = try VictimProcess.run(
                 "retry", victim, .init(call: call, effect: "error=\(error)", number: number))
             #expect(run.exitCode == 0, "\(call) \(number): \(run.lines)")
-            #expect(try RawStore(victim).isSound(), "\(call) \(number)")
+            #expect(try SQLiteFile(victim).isSound(), "\(call) \(number)")
             #expect(try picture(victim) == expected, "\(call) \(number)")
             if run.lines.contains(where: { $0.contains("refused") }) { refused += 1 } else { quiet += 1 }
             remove(victim)

@@ -63,7 +63,7 @@ struct MigrationKillTests {
 
     /// The old store whole, or the new one, with its files and nothing else beside it once it was opened; answers whether it is the old one.
     private func check(_ store: URL, _ sample: Sample, _ what: String) throws -> Bool {
-        let raw = try RawStore(store)
+        let raw = try SQLiteFile(store)
         #expect(try raw.isSound(), "\(what)")
         _ = try raw.contents()
         let (isOld, lines) = try VictimMigration.picture(store)

@@ -36,8 +36,8 @@ import Testing
         #expect(Set(keys).count == 20, "\(keys.sorted())")
         #expect(try mine.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) == 24 + 20)
         try mine.close()
-        #expect(try RawStore(url).isSound())
-        _ = try RawStore(url).contents()
+        #expect(try SQLiteFile(url).isSound())
+        _ = try SQLiteFile(url).contents()
     }
 
     @Test("Objects with relationships and changes may outlive their context, coordinator and model")
@@ -80,7 +80,7 @@ import Testing
         person.setValue(99, forKey: "age")
         try mine.context.save()
         try mine.close()
-        #expect(try RawStore(url).texts("SELECT ZAGE FROM ZPERSON ORDER BY ZNAME LIMIT 1") == ["99"])
+        #expect(try SQLiteFile(url).rows("SELECT ZAGE FROM ZPERSON ORDER BY ZNAME LIMIT 1") == ["99"])
     }
 }
 

@@ -46,7 +46,7 @@ import Testing
     ]
 
     /// A new store of the current version of the model, closed.
-    private func created() throws -> RawStore {
+    private func created() throws -> SQLiteFile {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let package = root.appendingPathComponent("Models/FooTriage.xcdatamodeld")
@@ -56,24 +56,24 @@ import Testing
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: file)
         try coordinator.remove(store)
-        return try RawStore(file)
+        return try SQLiteFile(file)
     }
 
     @Test("A new store has exactly the tables and indexes that the format asks for, letter by letter")
     func schema() throws {
         let raw = try created()
         for (type, expected) in [("table", Self.tables), ("index", Self.indexes)] {
-            let found = try raw.texts(
+            let found = try raw.rows(
                 "SELECT type || ' ' || name || ' ' || ifnull(sql, 'NULL') FROM sqlite_master WHERE type = '\(type)'")
             #expect(found.sorted() == expected.sorted())
         }
         #expect(
-            try raw.texts("SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')").isEmpty)
+            try raw.rows("SELECT name FROM sqlite_master WHERE type NOT IN ('table', 'index')").isEmpty)
     }
 
     @Test("A new store numbers the entities in the format's order, with no key handed out")
     func entityNumbers() throws {
-        let rows = try created().texts(
+        let rows = try created().rows(
             "SELECT Z_ENT || ' ' || Z_NAME || ' ' || Z_SUPER || ' ' || Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT")
         #expect(
             rows == ["1 Assessment 0 0", "2 Casualty 0 0", "3 Injury 0 0", "4 Place 0 0", "5 Station 4 0"])

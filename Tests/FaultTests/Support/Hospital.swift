@@ -1,6 +1,5 @@
 // A store with patients, and the statements that reading them costs.
 
-import CCoreDataSQLite
 import CoreDataSQLite
 import CoreDataTestSupport
 import Foundation
@@ -56,13 +55,7 @@ final class Hospital {
     }
 
     /// Writes to the file behind the library's back.
-    func write(_ sql: String) throws {
-        var handle: OpaquePointer?
-        let path = stack.folder.file("store.sqlite").path
-        try #require(sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-        defer { sqlite3_close_v2(handle) }
-        try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql)")
-    }
+    func write(_ sql: String) throws { try SQLiteFile(stack.folder.file("store.sqlite")).run(sql) }
 
     /// Makes the row of a patient unreadable: its tag is no UUID. The answer makes it readable again.
     func spoil(_ index: Int) throws -> () throws -> Void {

@@ -1,6 +1,5 @@
 // Files of Core Data's own, migrated by us and by it.
 
-import CCoreDataSQLite
 import CoreDataSeeds
 import CoreDataTestSupport
 import Foundation
@@ -47,25 +46,16 @@ struct StoreExtract {
 
     /// The file without its rows.
     func make(_ url: URL) throws {
-        var handle: OpaquePointer?
-        defer { sqlite3_close(handle) }
-        func run(_ sql: String) throws {
-            guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
-                throw CocoaError(
-                    .fileWriteUnknown,
-                    userInfo: [NSLocalizedDescriptionKey: "\(String(cString: sqlite3_errmsg(handle))): \(sql)"])
-            }
-        }
-        guard sqlite3_open(url.path, &handle) == SQLITE_OK else { throw CocoaError(.fileWriteUnknown) }
-        for definition in definitions { try run(definition.sql) }
+        let file = try SQLiteFile(url, for: .making)
+        for definition in definitions { try file.run(definition.sql) }
         for entity in entities {
-            try run(
+            try file.run(
                 "INSERT INTO Z_PRIMARYKEY VALUES (\(entity.number), '\(entity.name)', \(entity.parent), \(entity.last))"
             )
         }
         let list = try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
         let bytes = list.map { String(format: "%02x", $0) }.joined()
-        try run("INSERT INTO Z_METADATA VALUES (1, '5A0D4A4C-7C4A-4E0B-9C55-2C0B5B1D3A11', x'\(bytes)')")
+        try file.run("INSERT INTO Z_METADATA VALUES (1, '5A0D4A4C-7C4A-4E0B-9C55-2C0B5B1D3A11', x'\(bytes)')")
     }
 }
 

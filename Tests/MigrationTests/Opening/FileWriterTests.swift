@@ -113,7 +113,7 @@ private final class Writer: Sendable {
             let found = try titles(type)
             #expect(found.isSuperset(of: saved) && found.count == saved.count + 101)
         }
-        let names = try FileManager.default.contentsOfDirectory(atPath: versions.folder.url.path)
+        let names = try versions.folder.names()
         #expect(Set(names) == ["Shop.xcdatamodeld", "shop.sqlite"], "\(names)")
     }
 

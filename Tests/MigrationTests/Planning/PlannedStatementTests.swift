@@ -1,6 +1,5 @@
 // Whether the statements of a plan are those that run on the file that there is.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import Foundation
 import Testing

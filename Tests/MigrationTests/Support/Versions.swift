@@ -1,6 +1,5 @@
 // Packages of model versions, and stores that are opened with one after the other.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import Foundation
 import Testing
@@ -52,37 +51,10 @@ struct Versions: @unchecked Sendable {
     }
 
     /// Runs a statement for its effect.
-    func write(_ statement: String) throws {
-        var handle: OpaquePointer?
-        defer { sqlite3_close(handle) }
-        guard sqlite3_open(store.path, &handle) == SQLITE_OK,
-            sqlite3_exec(handle, statement, nil, nil, nil) == SQLITE_OK
-        else {
-            throw CocoaError(
-                .fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: sqlite3_errmsg(handle))])
-        }
-    }
+    func write(_ statement: String) throws { try SQLiteFile(store).run(statement) }
 
     /// What a statement answers, a line a row, with a bar between columns.
-    func sql(_ statement: String) throws -> [String] {
-        var (handle, prepared): (OpaquePointer?, OpaquePointer?)
-        defer { sqlite3_close(handle) }
-        guard sqlite3_open_v2(store.path, &handle, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
-            sqlite3_prepare_v2(handle, statement, -1, &prepared, nil) == SQLITE_OK
-        else {
-            throw CocoaError(
-                .fileReadCorruptFile, userInfo: [NSLocalizedDescriptionKey: String(cString: sqlite3_errmsg(handle))])
-        }
-        defer { sqlite3_finalize(prepared) }
-        var rows: [String] = []
-        while sqlite3_step(prepared) == SQLITE_ROW {
-            rows.append(
-                (0..<sqlite3_column_count(prepared)).map { column in
-                    sqlite3_column_text(prepared, column).map { String(cString: $0) } ?? ""
-                }.joined(separator: "|"))
-        }
-        return rows
-    }
+    func sql(_ statement: String) throws -> [String] { try SQLiteFile(store, for: .reading).rows(statement, null: "") }
 }
 
 extension Versions {

@@ -1,6 +1,5 @@
 // Delete rules: what happens to the other end, and when.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -192,10 +191,7 @@ import Testing
     }
 
     private func rename(_ table: String, to name: String, in stack: Stack) throws {
-        var connection: OpaquePointer?
-        defer { sqlite3_close(connection) }
-        try #require(sqlite3_open(stack.folder.file("store.sqlite").path, &connection) == SQLITE_OK)
-        try #require(sqlite3_exec(connection, "ALTER TABLE \(table) RENAME TO \(name)", nil, nil, nil) == SQLITE_OK)
+        try SQLiteFile(stack.folder.file("store.sqlite")).run("ALTER TABLE \(table) RENAME TO \(name)")
     }
 
     @Test("4.6 Nullify on a required inverse makes the save fail with 1570 on the other object", arguments: everyStore)

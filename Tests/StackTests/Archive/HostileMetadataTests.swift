@@ -1,6 +1,5 @@
 // Metadata and property-list stores that mean harm.
 
-import CCoreDataSQLite
 import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
@@ -59,16 +58,7 @@ struct HostileMetadataTests {
     }
 
     private func write(_ bytes: [UInt8], _ rig: Rig) throws {
-        var handle: OpaquePointer?
-        try #require(sqlite3_open_v2(rig.folder.file("store").path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-        defer { sqlite3_close_v2(handle) }
-        var statement: OpaquePointer?
-        try #require(sqlite3_prepare_v2(handle, "UPDATE Z_METADATA SET Z_PLIST = ?", -1, &statement, nil) == SQLITE_OK)
-        defer { sqlite3_finalize(statement) }
-        try bytes.withUnsafeBytes {
-            try #require(sqlite3_bind_blob64(statement, 1, $0.baseAddress, UInt64($0.count), nil) == SQLITE_OK)
-            try #require(sqlite3_step(statement) == SQLITE_DONE)
-        }
+        try SQLiteFile(rig.folder.file("store")).run("UPDATE Z_METADATA SET Z_PLIST = ?", bytes)
     }
 
     private func expectRefused(_ rig: Rig, _ type: String, _ clause: String) {
@@ -203,14 +193,6 @@ struct HostileMetadataTests {
     }
 
     private func metadataBytes(_ rig: Rig) throws -> [UInt8] {
-        var handle: OpaquePointer?
-        try #require(sqlite3_open_v2(rig.folder.file("store").path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
-        defer { sqlite3_close_v2(handle) }
-        var statement: OpaquePointer?
-        try #require(sqlite3_prepare_v2(handle, "SELECT Z_PLIST FROM Z_METADATA", -1, &statement, nil) == SQLITE_OK)
-        defer { sqlite3_finalize(statement) }
-        try #require(sqlite3_step(statement) == SQLITE_ROW)
-        let count = Int(sqlite3_column_bytes(statement, 0))
-        return [UInt8](UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, 0), count: count))
+        try SQLiteFile(rig.folder.file("store")).bytes("SELECT Z_PLIST FROM Z_METADATA")[0]
     }
 }

@@ -1,6 +1,5 @@
 // Models and their parts in archives, computed columns and the older forms of indexes.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Testing
@@ -164,17 +163,8 @@ import Testing
         #expect(read.compoundIndexes as? [[String]] == [["name", "age"], ["code", "age"]])
         let rig = Rig(model)
         try rig.coordinator.remove(try rig.add())
-        var database: OpaquePointer?
-        var statement: OpaquePointer?
-        sqlite3_open(rig.folder.file("store").path, &database)
-        sqlite3_prepare_v2(
-            database,
-            "SELECT sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'Z_Patient_compound%' ORDER BY name",
-            -1, &statement, nil)
-        var found: [String] = []
-        while sqlite3_step(statement) == SQLITE_ROW { found.append(String(cString: sqlite3_column_text(statement, 0))) }
-        sqlite3_finalize(statement)
-        sqlite3_close(database)
+        let found = try SQLiteFile(rig.folder.file("store")).rows(
+            "SELECT sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'Z_Patient_compound%' ORDER BY name")
         #expect(found.count == 3)
         let columns = found.map { sql in ["ZNAME", "ZCODE", "ZAGE"].filter { sql.contains($0) } }
         #expect(columns == [["ZNAME"], ["ZNAME", "ZAGE"], ["ZCODE", "ZAGE"]])
@@ -192,15 +182,9 @@ import Testing
         #expect(index.partialIndexPredicate?.evaluate(with: ["name": "Ada"]) == true)
         let rig = Rig(model)
         try rig.add()
-        var database: OpaquePointer?
-        var statement: OpaquePointer?
-        sqlite3_open(rig.folder.file("store").path, &database)
-        sqlite3_prepare_v2(
-            database, "SELECT sql FROM sqlite_master WHERE name = 'Z_Patient_named'", -1, &statement, nil)
-        let isThere = sqlite3_step(statement) == SQLITE_ROW
-        let sql = isThere ? String(cString: sqlite3_column_text(statement, 0)) : ""
-        sqlite3_finalize(statement)
-        sqlite3_close(database)
+        let found = try SQLiteFile(rig.folder.file("store")).rows(
+            "SELECT sql FROM sqlite_master WHERE name = 'Z_Patient_named'")
+        let sql = found.first ?? ""
         #expect(sql.contains("WHERE") && sql.contains("ZNAME"), "\(sql)")
         let plain = NSFetchIndexDescription(name: "plain", elements: nil)
         plain.partialIndexPredicate = nil

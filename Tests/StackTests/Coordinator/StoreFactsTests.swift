@@ -1,6 +1,5 @@
 // What coordinators tell of stores: messages, metadata without a type, IDs of texts, options of SQLite, folders.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Synchronization
@@ -75,14 +74,11 @@ import Testing
             try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)["note"]
                 as? String
         }
-        var other: OpaquePointer?
-        sqlite3_open(url.path, &other)
-        defer { sqlite3_close(other) }
-        sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil)
+        let release = try rig.lock()
         store.metadata = store.metadata.merging(["note": "mine"]) { $1 }
         #expect(code { try context.save() } == 134090)
         #expect(store.metadata["note"] as? String == "mine")
-        sqlite3_exec(other, "ROLLBACK", nil, nil, nil)
+        release()
         #expect(try written() == nil)
         try context.save()
         #expect(try written() == "mine" && store.metadata["note"] as? String == "mine")
@@ -116,15 +112,9 @@ import Testing
         }
         let copy = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
         #expect(copy.entityVersionHashesByName == rig.coordinator.managedObjectModel.entityVersionHashesByName)
-        func run(_ sql: String) {
-            var database: OpaquePointer?
-            sqlite3_open(url.path, &database)
-            sqlite3_exec(database, sql, nil, nil, nil)
-            sqlite3_close(database)
-        }
-        run("UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'")
+        try rig.run("UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'")
         #expect(refusal().contains("the model beside the rows cannot be read"))
-        run("DELETE FROM Z_MODELCACHE")
+        try rig.run("DELETE FROM Z_MODELCACHE")
         #expect(refusal().contains("keeps no copy of its model"))
         let missing = rig.folder.file("missing")
         #expect(code { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: missing) } == 134080)
@@ -199,25 +189,15 @@ import Testing
         try rig.coordinator.remove(store)
         let url = rig.folder.file("store")
         func size() throws -> Int { try Data(contentsOf: url).count }
-        func statistics() -> Int {
-            var database: OpaquePointer?
-            var statement: OpaquePointer?
-            sqlite3_open(url.path, &database)
-            sqlite3_prepare_v2(
-                database, "SELECT COUNT(*) FROM sqlite_master WHERE name = 'sqlite_stat1'", -1, &statement, nil)
-            sqlite3_step(statement)
-            defer {
-                sqlite3_finalize(statement)
-                sqlite3_close(database)
-            }
-            return Int(sqlite3_column_int(statement, 0))
+        func statistics() throws -> [String] {
+            try SQLiteFile(url).rows("SELECT COUNT(*) FROM sqlite_master WHERE name = 'sqlite_stat1'")
         }
         try rig.coordinator.remove(try rig.add())
         let before = try size()
-        #expect(statistics() == 0)
+        #expect(try statistics() == ["0"])
         try rig.coordinator.remove(
             try rig.add(options: [NSSQLiteManualVacuumOption: true, NSSQLiteAnalyzeOption: true]))
-        #expect(try size() < before / 2 && statistics() == 1)
+        #expect(try size() < before / 2 && statistics() == ["1"])
         try rig.add(options: [NSReadOnlyPersistentStoreOption: true, NSSQLiteManualVacuumOption: true])
         #expect(code { try rig.add(NSSQLiteStoreType, "other", options: [NSSQLiteAnalyzeOption: "often"]) } == 134060)
     }

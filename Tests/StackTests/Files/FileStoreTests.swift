@@ -56,7 +56,7 @@ import Testing
         #expect(try Data(contentsOf: url) != before)
         context.delete(doctor)
         try context.save()
-        let names = try FileManager.default.contentsOfDirectory(atPath: rig.folder.url.path)
+        let names = try rig.folder.names()
         #expect(names == ["store"])
         #expect(patient.objectID.uriRepresentation().path == "/Patient/p1")
     }

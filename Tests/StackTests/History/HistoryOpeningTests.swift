@@ -191,7 +191,7 @@ import Testing
             _ = context.make("Doctor", ["name": "Ada"])
             try context.save()
         }
-        #expect(try HistoryFile(folder.file("store")).transactions() == ["1|container|-"])
+        #expect(try SQLiteFile(folder.file("store")).transactions() == ["1|container|-"])
     }
 
     @Test("A store copied by migratePersistentStore into one with the option has its copying in the history")
@@ -201,7 +201,7 @@ import Testing
         try rig.filled()
         try rig.coordinator.migratePersistentStore(
             store, to: rig.folder.file("other"), options: Rig.tracking, withType: NSSQLiteStoreType)
-        let file = try HistoryFile(rig.folder.file("other"))
+        let file = try SQLiteFile(rig.folder.file("other"))
         #expect(try file.transactions() == ["1|-|-"])
         #expect(try file.lastChanges().count == 5)
     }

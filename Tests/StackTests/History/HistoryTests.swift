@@ -10,7 +10,7 @@ import Testing
     private let rig = Rig()
 
     /// The clinic's store, which keeps history, with a patient, a ward, a doctor and two visits.
-    private func filled() throws -> (context: NSManagedObjectContext, file: HistoryFile) {
+    private func filled() throws -> (context: NSManagedObjectContext, file: SQLiteFile) {
         try rig.add(options: Rig.tracking)
         return (try rig.filled(), try rig.history())
     }

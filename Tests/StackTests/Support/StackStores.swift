@@ -1,6 +1,5 @@
 // Stacks over any type of store, for tests.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Testing
@@ -61,26 +60,15 @@ func sentence(of body: () throws -> Void) -> String {
 extension Rig {
     /// Takes the write lock of the SQLite store as another process would; the answer lets it go.
     func lock() throws -> () -> Void {
-        var handle: OpaquePointer?
-        guard sqlite3_open(folder.file("store").path, &handle) == SQLITE_OK,
-            sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
-        else { throw CocoaError(.fileLocking) }
-        return {
-            sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
-            sqlite3_close(handle)
-        }
+        let file = try SQLiteFile(folder.file("store"))
+        try file.run("BEGIN IMMEDIATE")
+        return { try? file.run("ROLLBACK") }
     }
 }
 
 extension Rig {
     /// Runs a statement on the SQLite store's file as another program would.
-    func run(_ sql: String) throws {
-        var handle: OpaquePointer?
-        defer { sqlite3_close(handle) }
-        guard sqlite3_open(folder.file("store").path, &handle) == SQLITE_OK,
-            sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK
-        else { throw CocoaError(.fileWriteUnknown) }
-    }
+    func run(_ sql: String) throws { try SQLiteFile(folder.file("store")).run(sql) }
 }
 
 extension Rig {

@@ -1,39 +1,11 @@
 // What the history in a store's file says, read by plain SQL.
 
-import CCoreDataSQLite
 import CoreDataTestSupport
 import Testing
 
 @testable import CoreData
 
-/// A connection of the test's own.
-final class HistoryFile {
-    private var handle: OpaquePointer?
-
-    init(_ url: URL) throws { try #require(sqlite3_open(url.path, &handle) == SQLITE_OK) }
-    deinit { sqlite3_close_v2(handle) }
-
-    /// Every row, its columns as text with `|` between them, `-` for NULL.
-    func rows(_ sql: String) throws -> [String] {
-        var statement: OpaquePointer?
-        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
-        defer { sqlite3_finalize(statement) }
-        try #require(code == SQLITE_OK, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
-        var rows: [String] = []
-        while sqlite3_step(statement) == SQLITE_ROW {
-            rows.append(
-                (0..<sqlite3_column_count(statement)).map { column in
-                    sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "-"
-                }.joined(separator: "|"))
-        }
-        return rows
-    }
-
-    func run(_ sql: String) throws {
-        try #require(
-            sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
-    }
-
+extension SQLiteFile {
     /// Definitions of the history's tables and indexes.
     func definitions() throws -> [String] {
         try rows(
@@ -65,7 +37,7 @@ extension Rig {
     static var tracking: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
 
     /// The file of the store, whatever the coordinator does meanwhile.
-    func history() throws -> HistoryFile { try HistoryFile(folder.file("store")) }
+    func history() throws -> SQLiteFile { try SQLiteFile(folder.file("store")) }
 
     /// A context that signs its saves.
     func context(author: String, name: String? = nil) -> NSManagedObjectContext {
