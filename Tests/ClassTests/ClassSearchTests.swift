@@ -36,9 +36,7 @@ func thingModel(_ className: String?) -> NSManagedObjectModel {
 func thingContext(_ className: String?) throws -> NSManagedObjectContext {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: thingModel(className))
     _ = try coordinator.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/dev/null"))
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return coordinator.context()
 }
 
 /// The class that an inserted and a fetched object of the entity have, and what the entity calls it.

@@ -1,6 +1,7 @@
 // Key paths of classes as programs write them, and keys that come from outside.
 
 import CoreData
+import CoreDataTestSupport
 import Testing
 
 final class RStation: NSManagedObject {
@@ -35,9 +36,7 @@ private func context() throws -> NSManagedObjectContext {
     try xml.write(to: folder.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: folder))
     try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
-    return context
+    return coordinator.context()
 }
 
 @Suite("Names that a program's getters and users give") struct OutsideNamesTests {

@@ -50,17 +50,16 @@ package final class PredicateSide {
         StoreMaker.registerSamples()
         let folder = Folder()
         let (coordinator, empty) = (try open(type, "store", world, folder), try open(type, "empty", world, folder))
-        let context = make(coordinator)
+        let context = coordinator.context()
         world.fill(context)
         try context.save()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = make(coordinator)
+        let child = coordinator.context().child()
         return [
-            try PredicateSide("\(type), clean", world, folder, make(coordinator), .clean),
-            try PredicateSide("\(type), few unsaved", world, folder, make(coordinator), .fewUnsaved),
-            try PredicateSide("\(type), all unsaved", world, folder, make(coordinator), .allUnsaved),
+            try PredicateSide("\(type), clean", world, folder, coordinator.context(), .clean),
+            try PredicateSide("\(type), few unsaved", world, folder, coordinator.context(), .fewUnsaved),
+            try PredicateSide("\(type), all unsaved", world, folder, coordinator.context(), .allUnsaved),
             try PredicateSide("\(type), few unsaved in a child", world, folder, child, .fewUnsaved),
-            try PredicateSide("\(type), all inserted", world, folder, make(empty), .allInserted),
+            try PredicateSide("\(type), all inserted", world, folder, empty.context(), .allInserted),
         ]
     }
 
@@ -71,12 +70,6 @@ package final class PredicateSide {
         _ = try coordinator.addPersistentStore(
             ofType: type, configurationName: nil, at: folder.file(file), options: nil)
         return coordinator
-    }
-
-    private static func make(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
     }
 
     package func predicate(_ text: RandomPredicate.Text) throws -> NSPredicate {

@@ -21,8 +21,7 @@ final class Live {
     init(_ stack: Stack, parent: NSManagedObjectContext? = nil) {
         self.stack = stack
         if let parent {
-            context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.parent = parent
+            context = parent.child()
         } else {
             context = stack.another()
         }

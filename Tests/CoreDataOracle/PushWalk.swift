@@ -104,19 +104,13 @@ package final class PushWalk: @unchecked Sendable {
     }
 
     private func walk(_ walker: Walker, _ steps: Int) {
-        let children = parents.map { [child(of: $0.context), child(of: child(of: $0.context))] }
+        let children = parents.map { [$0.context.child(), $0.context.child().child()] }
         for _ in 0..<steps where ledger.withLock({ $0.failure == nil }) {
             let place = walker.below(parents.count)
             // Half of the children live for one step.
             let kept = walker.below(4)
-            turn(parents[place], kept < 2 ? children[place][kept] : child(of: parents[place].context), walker)
+            turn(parents[place], kept < 2 ? children[place][kept] : parents[place].context.child(), walker)
         }
-    }
-
-    private func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
-        return child
     }
 
     private func fail(_ sentence: String) { ledger.withLock { $0.failure = $0.failure ?? sentence } }

@@ -114,19 +114,31 @@ package final class Stack {
         _ = try coordinator.addPersistentStore(
             ofType: type, configurationName: nil, at: folder.file("store.sqlite"),
             options: type == NSSQLiteStoreType ? options : nil)
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        context = coordinator.context()
         if undo { context.undoManager = UndoManager() }
     }
 
-    package func another() -> NSManagedObjectContext {
-        let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        other.persistentStoreCoordinator = coordinator
-        return other
+    package func another() -> NSManagedObjectContext { coordinator.context() }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// A new context with a queue of its own.
+    package func context() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = self
+        return context
     }
 }
 
 extension NSManagedObjectContext {
+    /// A new context with a queue of its own, below this one.
+    package func child() -> NSManagedObjectContext {
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = self
+        return child
+    }
+
+    @discardableResult
     package func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
         for (key, value) in values { object.setValue(value, forKey: key) }

@@ -1,6 +1,7 @@
 // A store that is brought from one version of its model to the next, in place or by a mapping model.
 
 import CoreData
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 
@@ -75,8 +76,7 @@ enum VictimMigration {
                 NSPersistentHistoryTrackingKey: true, NSMigratePersistentStoresAutomaticallyOption: migrates,
                 NSInferMappingModelAutomaticallyOption: migrates,
             ])
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         let answer: Answer
         do { answer = try context.performAndWait { try body(context) } } catch {
             try? coordinator.close()

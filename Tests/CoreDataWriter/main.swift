@@ -25,8 +25,7 @@ if arguments[2] == "migrate" {
 }
 try coordinator.addPersistentStore(
     ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: arguments[1]), options: options)
-let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-context.persistentStoreCoordinator = coordinator
+let context = coordinator.context()
 context.transactionAuthor = "writer"
 
 /// At once, for whoever reads along.

@@ -34,9 +34,7 @@ struct Album {
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: readOnly ? [NSReadOnlyPersistentStoreOption: true] : nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
+        return coordinator.context()
     }
 
     /// A context, and a child of it, neither of which has read the one photo, whose large value lies in a file.
@@ -45,13 +43,7 @@ struct Album {
         _ = context.make("Photo", ["name": "a", "data": Self.large])
         try context.save()
         context.reset()
-        return (context, Self.child(of: context))
-    }
-
-    static func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
-        return child
+        return (context, context.child())
     }
 
     /// Another stack saves other values, each of which a photo that was read before reads then.

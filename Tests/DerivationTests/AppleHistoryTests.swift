@@ -206,8 +206,7 @@ import Testing
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: [NSIgnorePersistentStoreVersioningOption: true, NSPersistentHistoryTrackingKey: true])
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         context.transactionAuthor = "server"
         let book = try #require(try context.all("Book").first)
         let page = try #require((book.value(forKey: "pages") as? Set<NSManagedObject>)?.first)
@@ -249,8 +248,7 @@ import Testing
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: [NSIgnorePersistentStoreVersioningOption: true, NSPersistentHistoryTrackingKey: true])
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         try #require(try context.all("Book").first).setValue("Retitled", forKey: "title")
         try context.save()
         #expect(

@@ -27,8 +27,8 @@ import Testing
             _ = photo.value(forKey: "name")
         case .saved: break
         }
-        let middle = Album.child(of: root)
-        let context = depth == 1 ? middle : Album.child(of: middle)
+        let middle = root.child()
+        let context = depth == 1 ? middle : middle.child()
         let mine = try #require(try context.all("Photo").first)
         #expect(mine.value(forKey: "data") as? Data == Album.large)
         // An equal value is no change.

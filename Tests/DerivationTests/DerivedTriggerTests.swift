@@ -154,8 +154,7 @@ import Testing
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: [NSIgnorePersistentStoreVersioningOption: true, NSPersistentHistoryTrackingKey: isNewer])
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         let books = try context.all("Book")
         #expect(books.count == 52)
         let book = try #require(books.first { ($0.value(forKey: "pagesCount") as? Int ?? 0) > 5 })
@@ -287,9 +286,7 @@ import Testing
         func open() throws -> NSManagedObjectContext {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
             try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
-            return context
+            return coordinator.context()
         }
         _ = try open()
         try SQLiteFile(url).run(

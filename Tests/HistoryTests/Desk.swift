@@ -24,8 +24,7 @@ final class Desk: @unchecked Sendable {
     }
 
     func context(_ author: String? = nil, name: String? = nil) -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         context.transactionAuthor = author
         context.name = name
         return context

@@ -247,8 +247,7 @@ import Testing
                 && none.sentence.contains(plain.url.path))
         let memory = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
         let other = try memory.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = memory
+        let context = memory.context()
         let inMemory = failure { try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date())) }
         #expect(inMemory.code == 134091 && inMemory.sentence.contains(other.identifier ?? "?"))
         let second = try Desk()
@@ -275,8 +274,7 @@ import Testing
                 ofType: NSSQLiteStoreType, configurationName: configuration, at: folder.file(name),
                 options: [NSPersistentHistoryTrackingKey: true])
         }
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         for (number, store) in [stores[0], stores[1], stores[0]].enumerated() {
             context.assign(context.add("Bed", ["number": number]), to: store)
             try context.save()

@@ -21,8 +21,7 @@ import Testing
     }
 
     private func addBed(_ coordinator: NSPersistentStoreCoordinator, _ store: NSPersistentStore) throws {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         context.assign(context.add("Bed", ["number": 1]), to: store)
         try context.save()
     }
@@ -33,8 +32,7 @@ import Testing
         let (coordinator, stores) = try pair(folder)
         for _ in 1...3 { for store in stores { try addBed(coordinator, store) } }
         try SQLiteFile(folder.file("a")).run("UPDATE ATRANSACTION SET ZTIMESTAMP = ZTIMESTAMP - 1000 WHERE Z_PK = 2")
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
         request.resultType = .transactionsOnly
         let result = try #require(try context.execute(request) as? NSPersistentHistoryResult)

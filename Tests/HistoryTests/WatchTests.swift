@@ -59,8 +59,7 @@ import Testing
             try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file($0), options: options)
         }
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         func addBeds() { for store in stores { context.assign(context.add("Bed", ["number": 1]), to: store) } }
         addBeds()
         try context.save()

@@ -119,8 +119,7 @@ import Testing
                 && container.description.contains(store.description))
         let context = container.newBackgroundContext()
         context.name = "import"
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         #expect(child.description.contains("parent: import"))
         context.performAndWait {
             _ = context.make("Visit")

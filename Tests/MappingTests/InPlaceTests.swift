@@ -85,8 +85,7 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: first)
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSPersistentStoreTimeoutOption: 0.05])
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         try migrate(url) {
             let (count, refused) = try context.performAndWait {
                 let count = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note"))

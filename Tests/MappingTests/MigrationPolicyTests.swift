@@ -152,8 +152,7 @@ final class PickyItem: NSManagedObject {
                 NSPersistentStoreTimeoutOption: 0.1,
                 NSSQLitePragmasOption: ["journal_mode": hasLog ? "WAL" : "DELETE"],
             ])
-        let writer = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        writer.persistentStoreCoordinator = coordinator
+        let writer = coordinator.context()
         nonisolated(unsafe) var (saved, refused) = (0, 0)
         try migrate([owners, items]) { moment, _, mapping, manager in
             guard moment == .endCreation || moment == .validate else { return }

@@ -27,8 +27,7 @@ final class Versions {
     ) throws -> T {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         let answer = try context.performAndWait { try body(context) }
         try coordinator.remove(store)
         return answer

@@ -83,8 +83,7 @@ import Testing
         #expect(try json(ship.encoded(form)) == #"{"master":{"name":"Ylva"},"name":"Ulv","nick":null}"#)
         let new = try #require(context.make("Ship", ["crew": 40]) as? Ship)
         #expect(try json(new.encoded(\.name, \.crew, \.master?.name)) == #"{"crew":40}"#)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         #expect(try json(Ship.all(in: child).encoded(\.name)).contains(#"{"name":"Ulv"}"#))
         #expect(try json([Ship]().encoded(\.name)) == "[]")
         withExtendedLifetime(child) {}

@@ -44,8 +44,7 @@ import CoreData
         let stack = try Folk.stack(type)
         try Folk.people(stack)
         _ = stack.context.make("Person", ["name": "new"])
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.child()
         for context in [stack.context, child] {
             for format in Self.predicates {
                 let request = NSFetchRequest<Person>(entityName: "Person")

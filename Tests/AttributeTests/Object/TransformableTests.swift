@@ -242,8 +242,7 @@ import Testing
         let plain = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: Lab.draft()))
         try plain.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: stack.coordinator.persistentStores.first?.url)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = plain
+        let context = plain.context()
         #expect(try context.all("Site").first?.value(forKey: "words") == nil)
         let error = #expect(throws: CocoaError.self) { try context.save() }
         #expect(sentence(error).contains("Marker") && sentence(error).contains("allowed"))

@@ -114,8 +114,7 @@ import Testing
         _ = stack.context.make("Site", ["name": "a"])
         try stack.context.save()
         stack.context.reset()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.child()
         for context in [stack.context, child] {
             context.undoManager = UndoManager()
             let site = try #require(try context.all("Site").first)
@@ -214,8 +213,7 @@ import Testing
         let probes = ["p", "q"].map { stack.context.make("Probe", ["name": $0]) }
         let twin = stack.context.make("Site", ["name": "a"])
         try stack.context.save()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.child()
         for context in [stack.context, child] {
             context.undoManager = UndoManager()
             let site = context.object(with: twin.objectID)

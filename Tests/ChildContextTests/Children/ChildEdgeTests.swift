@@ -80,8 +80,7 @@ import Testing
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             _ = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(store))
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.context()
             context.make("Patient", ["name": store]).setValue(context.make("Ward", ["name": store]), forKey: "ward")
             try context.save()
         }
@@ -90,8 +89,7 @@ import Testing
             _ = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(store))
         }
-        let parent = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        parent.persistentStoreCoordinator = coordinator
+        let parent = coordinator.context()
         let child = parent.child(), grandchild = child.child()
         _ = parent.make("Patient", ["name": "three"])
         try parent.named("two")?.setValue(9, forKey: "age")

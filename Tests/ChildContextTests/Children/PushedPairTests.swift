@@ -18,8 +18,7 @@ import Testing
         let new = parent.make("Doctor", ["code": 12])
         patient.setValue(Set([old, new]), forKey: "doctors")
         parent.processPendingChanges()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let child = parent.child()
         let found = try #require(try child.all("Patient").first)
         let doctors = try child.all("Doctor")
         let doctor = try #require(doctors.first { $0.value(forKey: "code") as? Int == 12 })

@@ -127,8 +127,7 @@ import Testing
                     let ward = context.object(with: id)
                     _ = ward.value(forKey: "name")
                 }
-                let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                other.persistentStoreCoordinator = coordinator
+                let other = coordinator.context()
                 try other.performAndWait {
                     if let gone = try? other.existingObject(with: id) { other.delete(gone) }
                     try other.save()

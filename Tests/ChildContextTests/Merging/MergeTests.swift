@@ -238,8 +238,7 @@ import Testing
         _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         _ = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("store.sqlite"))
-        let far = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        far.persistentStoreCoordinator = coordinator
+        let far = coordinator.context()
         let mine = try #require(try far.named("old"))
         let note = NoteBox(.NSManagedObjectContextDidSave, of: context)
         patient.setValue("new", forKey: "name")

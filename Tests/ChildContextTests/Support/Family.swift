@@ -8,12 +8,6 @@ import Synchronization
 @testable import CoreData
 
 extension NSManagedObjectContext {
-    func child() -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = self
-        return child
-    }
-
     func named(_ name: String, _ entity: String = "Patient") throws -> NSManagedObject? {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = NSPredicate(format: "name == %@", name)

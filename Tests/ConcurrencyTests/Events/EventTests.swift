@@ -143,8 +143,7 @@ struct EventTests {
             #expect(throws: CocoaError.self) { try context.save() }
             #expect(events.names.filter { !$0.hasPrefix("statement") } == ["save 1 0 0 failed"])
             patient.setValue("Bo", forKey: "name")
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = context
+            let child = context.child()
             try child.performAndWait {
                 _ = child.make("Doctor", ["name": "Ada"])
                 try child.save()

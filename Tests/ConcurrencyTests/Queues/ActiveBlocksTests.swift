@@ -12,12 +12,6 @@ struct ActiveBlocksTests {
     private let stack: Stack
     init() throws { stack = try Stack(undo: false) }
 
-    private func context() -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = stack.coordinator
-        return context
-    }
-
     @Test("There are 4 places and 2 for each processor unless a program says otherwise")
     func usual() {
         #expect(NSManagedObjectContext.maximumActiveContexts == 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
@@ -129,7 +123,7 @@ struct ActiveBlocksTests {
         "256 callers of one context take no place from another, whoever has the one",
         arguments: ["awaited", "waited for", "queued"])
     func oneContext(_ holder: String) async throws {
-        let (busy, other) = (context(), context())
+        let (busy, other) = (stack.another(), stack.another())
         let (held, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let first = Task {
             let block = { @Sendable in
@@ -166,11 +160,11 @@ struct ActiveBlocksTests {
 
     @Test("A block in every place may wait for one context that tasks wait for as well")
     func nested() async throws {
-        let shared = context()
+        let shared = stack.another()
         let count = Tally()
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<200 {
-                let own = context()
+                let own = stack.another()
                 group.addTask {
                     if number.isMultiple(of: 2) {
                         await own.perform { shared.performAndWait { count.add() } }
@@ -189,7 +183,7 @@ struct ActiveBlocksTests {
         let coordinator = stack.coordinator
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<300 {
-                let own = context()
+                let own = stack.another()
                 group.addTask {
                     let block = { @Sendable in
                         active.add()
@@ -222,7 +216,7 @@ struct ActiveBlocksTests {
         await wait(for: held)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 {
-                let own = context()
+                let own = stack.another()
                 group.addTask {
                     try await own.perform {
                         _ = own.make("Ward", ["code": number])

@@ -16,12 +16,6 @@ struct ActiveBlocksWaitTests {
         return stack
     }
 
-    private func context(_ stack: Stack) -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = stack.coordinator
-        return context
-    }
-
     private final class Token: Sendable {}
 
     @Test("A thread keeps nothing of a block that it has run, neither while it runs others nor while it waits for one")
@@ -175,7 +169,7 @@ struct ActiveBlocksWaitTests {
     func flooded() async throws {
         let stack = try filled()
         let (idle, busy) = (
-            context(stack), (0..<NSManagedObjectContext.maximumActiveContexts + 2).map { _ in context(stack) }
+            stack.another(), (0..<NSManagedObjectContext.maximumActiveContexts + 2).map { _ in stack.another() }
         )
         let (begun, release, end) = (
             DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
@@ -212,7 +206,7 @@ struct ActiveBlocksWaitTests {
     @Test("Blocks of all kinds have a context one after the other, whoever comes by which way")
     func alone() async throws {
         let stack = try filled()
-        let contexts = (0..<3).map { _ in context(stack) }
+        let contexts = (0..<3).map { _ in stack.another() }
         let inside = contexts.map { _ in Counted() }
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<900 {

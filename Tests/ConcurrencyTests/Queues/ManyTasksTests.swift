@@ -46,8 +46,7 @@ struct ManyTasksTests {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<1000 {
                 group.addTask {
-                    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                    context.persistentStoreCoordinator = coordinator
+                    let context = coordinator.context()
                     return try await context.perform {
                         let count = try context.all("Doctor").count
                         // Some work that blocks its thread, as a slow disk would.

@@ -75,8 +75,7 @@ struct WriteCancellationTests {
                 if attempts.load(ordering: .relaxed) == 8 { isCancelled.wait() }
                 let ward = try context.existingObject(with: ward)
                 ward.setValue(-1 - attempts.load(ordering: .relaxed), forKey: "beds")
-                let (id, rival) = (ward.objectID, NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType))
-                rival.persistentStoreCoordinator = coordinator
+                let (id, rival) = (ward.objectID, coordinator.context())
                 try rival.performAndWait {
                     rival.object(with: id).setValue(attempts.load(ordering: .relaxed) + 1000, forKey: "beds")
                     try rival.save()

@@ -175,8 +175,7 @@ struct WrongQueueTests {
         await #expect(processExitsWith: .exitCode(7)) {
             Confinement.isChecked = true
             let stack = try Stack()
-            let (parent, child) = (stack.context, NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType))
-            child.parent = parent
+            let (parent, child) = (stack.context, stack.context.child())
             let main = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
             main.persistentStoreCoordinator = stack.coordinator
             main.automaticallyMergesChangesFromParent = true

@@ -73,8 +73,7 @@ extension URL {
 extension NSPersistentStoreCoordinator {
     /// Work in a context of its own.
     func inContext<T>(_ body: (NSManagedObjectContext) throws -> T) throws -> T {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = self
+        let context = context()
         return try withoutActuallyEscaping(body) { body in
             nonisolated(unsafe) let run = body
             return try context.performAndWait { try run(context) }

@@ -173,8 +173,7 @@ struct ExpectedVersionTests {
         let ward = rivals.mine.make("Ward", ["name": "North"])
         try rivals.mine.save()
         let shown = try #require(ward.rowVersion)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = rivals.mine
+        let child = rivals.mine.child()
         let twin = child.object(with: ward.objectID)
         #expect(twin.rowVersion == shown)
         child.expect(shown + 1, of: twin)

@@ -82,8 +82,7 @@ import Testing
                     rivals.mine.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url))
                 let context: NSManagedObjectContext
                 if inChild {
-                    context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                    context.parent = rivals.mine
+                    context = rivals.mine.child()
                 } else {
                     context = rivals.mine
                 }

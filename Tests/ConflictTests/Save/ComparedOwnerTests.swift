@@ -155,8 +155,7 @@ import Testing
         container.comparesRelationshipOwners = true
         let context = container.newBackgroundContext()
         #expect(container.viewContext.comparesRelationshipOwners && context.comparesRelationshipOwners)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         #expect(child.comparesRelationshipOwners)
         let archive = try NSKeyedArchiver.archivedData(withRootObject: context, requiringSecureCoding: true)
         let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectContext.self, from: archive)
@@ -168,8 +167,7 @@ import Testing
         arguments: Rivalry.touching)
     func child(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = rivals.mine
+        let child = rivals.mine.child()
         let ward = try rivals.mine.named("North")
         try rivals.theirs.named("North").set("name", "B")
         try rivals.theirs.save()

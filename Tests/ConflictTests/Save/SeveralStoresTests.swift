@@ -22,9 +22,7 @@ import Testing
             _ = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: name, at: folder.file(name))
         }
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
+        return coordinator.context()
     }
 
     private func names(_ context: NSManagedObjectContext, _ entity: String) throws -> [String] {

@@ -99,8 +99,7 @@ import Testing
             for writer in 0..<32 {
                 group.addTask {
                     for number in 0..<10 {
-                        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                        context.persistentStoreCoordinator = coordinator
+                        let context = coordinator.context()
                         context.mergePolicy = NSMergePolicy(merge: type)
                         try await context.perform { try Self.admit("\(writer)-\(number)", in: context) }
                     }

@@ -250,8 +250,7 @@ import Testing
             for writer in 0..<2 {
                 group.addTask {
                     for number in 0..<200 {
-                        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                        context.persistentStoreCoordinator = coordinator
+                        let context = coordinator.context()
                         try await context.perform {
                             let doctors = NSOrderedSet(array: [
                                 try context.named("Ida", "Doctor"), try context.named("Jo", "Doctor"),

@@ -49,10 +49,8 @@ final class Rivals {
             _ = try coordinator.addPersistentStore(ofType: rivalry.type, configurationName: nil, at: file)
             return coordinator
         }
-        mine = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        theirs = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        mine.persistentStoreCoordinator = coordinators[0]
-        theirs.persistentStoreCoordinator = coordinators[coordinators.count - 1]
+        mine = coordinators[0].context()
+        theirs = coordinators[coordinators.count - 1].context()
         // What the test says is in the store must be read from there.
         theirs.stalenessInterval = 0
         if undo { mine.undoManager = UndoManager() }
@@ -60,8 +58,7 @@ final class Rivals {
 
     /// A context that has seen nothing yet.
     func reader() -> NSManagedObjectContext {
-        let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        reader.persistentStoreCoordinator = coordinators[coordinators.count - 1]
+        let reader = coordinators[coordinators.count - 1].context()
         reader.stalenessInterval = 0
         readers.append(reader)
         return reader

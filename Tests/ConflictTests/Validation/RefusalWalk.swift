@@ -28,8 +28,7 @@ final class RefusalWalk {
             context = stack.context
             return
         }
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.parent = stack.context
+        context = stack.context.child()
         context.undoManager = UndoManager()
     }
 

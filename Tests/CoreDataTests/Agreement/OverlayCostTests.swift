@@ -152,7 +152,7 @@ import Testing
         for isInParent in [false, true] {
             let context = stack.another()
             let held = try change(item.unrelated, in: context)
-            let reader = isInParent ? child(of: context) : context
+            let reader = isInParent ? context.child() : context
             let unrelated = try cost(reader)
             #expect(unrelated == clean, "\(unrelated)")
             withExtendedLifetime(held) {}
@@ -160,18 +160,12 @@ import Testing
         for isInParent in [false, true] {
             let context = stack.another()
             let held = try change(item.related, in: context)
-            let reader = isInParent ? child(of: context) : context
+            let reader = isInParent ? context.child() : context
             let related = try cost(reader)
             #expect(
                 related.fetch <= 2 + item.rows && related.ids <= 2 + item.rows && related.count <= item.rows,
                 "\(related)")
             withExtendedLifetime(held) {}
         }
-    }
-
-    private func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
-        return child
     }
 }

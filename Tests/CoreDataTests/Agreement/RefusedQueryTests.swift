@@ -70,8 +70,7 @@ import Testing
                 if state == "unrelated" { _ = context.make("Badge", ["code": "new"]) }
                 if state == "related" { _ = context.make("Patient", ["name": "new", "code": 3]) }
                 if state == "child" {
-                    context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                    context.parent = stack.context
+                    context = stack.context.child()
                 }
                 for format in Self.unknownKeys + Self.nonsense {
                     let found = sentence(context, NSPredicate(format: format))

@@ -173,8 +173,7 @@ import Testing
     @Test("A child's faults are read together from its parent")
     func child() throws {
         let hospital = try Hospital(300)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = hospital.context
+        let child = hospital.context.child()
         let patients = try hospital.fetch(values: false, in: child)
         let count = hospital.statements { #expect(patients.map(\.name) == (0..<300).map { "\($0)" }) }
         #expect(count <= 2)

@@ -227,8 +227,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         let new = parent.make("Patient", ["name": "New", "ward": ward])
         new.setValue(NSOrderedSet(array: [parent.make("Visit", ["code": 7])]), forKey: "visits")
         new.setValue(parent.make("Bed", ["number": 99]), forKey: "bed")
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let child = parent.child()
         let wards = try child.fetch(request("Ward", "patients.visits", "patients.bed"))
         #expect(!wards.contains { $0.hasFault(forRelationshipNamed: "patients") })
         try clinic.expect(0) {

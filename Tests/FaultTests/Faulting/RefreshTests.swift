@@ -87,8 +87,7 @@ final class Sleeper: NSManagedObject {
         let made = try patient(stack)
         let ward = stack.context.make("Ward", ["name": "East"])
         try stack.context.save()
-        let parent = stack.another(), child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let parent = stack.another(), child = parent.child()
         let values: [String: Any] = [
             "code": 7, "name": "Eve", "tag": UUID(), "fee": NSDecimalNumber(value: 2), "photo": Data([1]),
         ]

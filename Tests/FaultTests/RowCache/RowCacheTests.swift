@@ -32,9 +32,7 @@ extension Stack {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
         _ = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store.sqlite"), options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
+        return coordinator.context()
     }
 
     /// Changes the names of all patients behind the coordinator's back.
@@ -197,8 +195,7 @@ extension NSManagedObject {
         let patient = stack.context.make("Patient", ["name": "Ada"])
         try stack.context.save()
         patient.setValue("Eve", forKey: "name")
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.child()
         let before = stack.coordinator.rowCacheCounts
         #expect(child.object(with: patient.objectID).name == "Eve")
         #expect(stack.coordinator.rowCacheCounts == before)

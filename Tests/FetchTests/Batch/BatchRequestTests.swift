@@ -282,8 +282,7 @@ import Testing
         defer { withExtendedLifetime(stack) {} }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
-                let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                child.parent = stack.context
+                let child = stack.context.child()
                 child.mergePolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
                 group.addTask {
                     for round in 0..<20 {

@@ -365,8 +365,7 @@ private final class Ear: NSFetchedResultsControllerDelegate {}
     func otherWays() throws {
         let shelves = try Shelves(NSSQLiteStoreType)
         let context = shelves.stack.context
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         try child.performAndWait {
             try #require(try child.fetch(Shelf.request()).first).setValue("D", forKey: "shelf")
             try child.save()

@@ -172,8 +172,7 @@ import Testing
     @Test("8.3 Dictionaries show what the stores hold, in a child too", arguments: types)
     func unsaved(_ type: String) throws {
         let stack = try stack(type)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.child()
         for context in [stack.context, child] {
             for patient in try context.all("Patient") { patient.setValue("changed", forKey: "name") }
             _ = context.make("Patient", ["name": "new"])

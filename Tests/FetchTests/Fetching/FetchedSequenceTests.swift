@@ -33,8 +33,7 @@ import Testing
     func same(_ type: String) async throws {
         let stack = try stack(700, type)
         let context = stack.context
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         for isDirty in [false, true] {
             if isDirty {
                 let some = try context.fetch(Shelf.request()).prefix(40)

@@ -100,8 +100,7 @@ import Testing
         _ = context.make("Thing", ["name": "new", "rank": Int64(30), "shelf": "B"])
         let expected = names(try context.fetch(request(0)))
         #expect(names(try context.fetch(request(10))) == expected && expected.count == 60)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         #expect(try child.performAndWait { self.names(try child.fetch(self.request(10))) } == expected)
         try context.save()
         #expect(names(try stack.another().fetch(request(10))).count == 60)

@@ -222,10 +222,8 @@ struct PinnedWard {
         "7.2 Children see what their parent is pinned to, with its changes on top, and have no generation of their own")
     func children() throws {
         let ward = try PinnedWard()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = ward.context
-        let grandchild = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        grandchild.parent = child
+        let child = ward.context.child()
+        let grandchild = child.child()
         #expect(child.queryGenerationToken == nil)
         try ward.context.setQueryGenerationFrom(.current)
         #expect(try ward.names(grandchild) == PinnedWard.before)

@@ -31,17 +31,12 @@ import Testing
         let (saves, wrong) = (Tally(), Tally())
         let errors = Errors()
         let coordinator = stack.coordinator
-        @Sendable func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
-            return context
-        }
         inThreads(4) { thread in
             do {
                 var random = SplitMix(UInt64(thread))
                 if thread < 2 {
                     defer { isDone.raise() }
-                    let writer = context(thread == 0 ? coordinator : other)
+                    let writer = (thread == 0 ? coordinator : other).context()
                     writer.mergePolicy = NSMergePolicy.error
                     while !isDone.isRaised {
                         do {
@@ -58,7 +53,7 @@ import Testing
                     return
                 }
                 defer { if thread == 2 { isDone.raise() } }
-                let reader = context(coordinator)
+                let reader = coordinator.context()
                 try reader.setQueryGenerationFrom(.current)
                 for round in 0..<60 {
                     let first = try ages(reader)
@@ -120,28 +115,23 @@ import Testing
         ] {
             _ = try coordinator.addPersistentStore(ofType: type, configurationName: name, at: folder.file(name))
         }
-        func context() -> NSManagedObjectContext {
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
-            return context
-        }
         func counts(_ context: NSManagedObjectContext) throws -> [Int] {
             try ["Bed", "Visit", "Doctor"].map {
                 try context.count(for: NSFetchRequest<NSManagedObject>(entityName: $0))
             }
         }
         func add() throws {
-            let writer = context()
+            let writer = coordinator.context()
             for entity in ["Bed", "Visit", "Doctor"] { _ = writer.make(entity) }
             try writer.save()
         }
         try add()
-        let pinned = context()
+        let pinned = coordinator.context()
         try pinned.setQueryGenerationFrom(.current)
         // The state of all is taken when the first of them is read.
         #expect(try pinned.count(for: NSFetchRequest<NSManagedObject>(entityName: "Bed")) == 1)
         try add()
-        #expect(try counts(pinned) == [1, 1, 2] && counts(context()) == [2, 2, 2])
+        #expect(try counts(pinned) == [1, 1, 2] && counts(coordinator.context()) == [2, 2, 2])
         _ = pinned.make("Visit")
         try pinned.save()
         #expect(try counts(pinned) == [2, 3, 2])
@@ -172,8 +162,7 @@ import Testing
         }
         stack.context.delete(try stack.context.existingObject(with: ids[1]))
         try stack.context.save()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = pinned
+        let child = pinned.child()
         #expect(photos(child) == [1, 1] && photos(pinned) == [1, 1])
         pinned.refreshAllObjects()
         #expect(photos(pinned) == [1, 1])

@@ -46,9 +46,7 @@ import Testing
         }
 
         var child: NSManagedObjectContext {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = context
-            return child
+            return context.child()
         }
     }
 
@@ -195,11 +193,7 @@ import Testing
     func refreshes(_ type: String, depth: Int) throws {
         let stack = try Stack(type, undo: false)
         var line = [stack.context]
-        for _ in 0..<depth {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = line.last
-            line.append(child)
-        }
+        for _ in 0..<depth { line.append(line[line.count - 1].child()) }
         let child = try #require(line.last)
         for name in ["a", "b", "c"] { _ = stack.context.make("Doctor", ["name": name, "code": 1]) }
         try stack.context.save()

@@ -89,8 +89,7 @@ import Testing
         let memory = try stack(NSInMemoryStoreType)
         let others = try (0..<2).map { index in
             let stack = index == 0 ? stored : memory
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = stack.context
+            let child = stack.context.child()
             try #require(try stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Work")).first).setValue(
                 nil, forKey: "text")
             return child

@@ -28,8 +28,7 @@ import Testing
             try outer.save()
             _ = outer.make("Doctor", ["name": "b"])
         }
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = outer
+        let child = outer.child()
         try outer.performAndWait {
             let mine = try request().execute()
             #expect(names(mine) == ["a", "b"] && mine.allSatisfy { $0.managedObjectContext === outer })

@@ -60,8 +60,7 @@ import Testing
         options[NSPersistentHistoryTrackingKey] = true
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         let request = NSFetchRequest<NSManagedObject>(entityName: try asset(model).name ?? "")
         request.fetchLimit = 3
         for object in try context.fetch(request) { object.setValue(47.5, forKey: "latitude") }

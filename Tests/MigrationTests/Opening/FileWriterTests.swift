@@ -21,8 +21,7 @@ private final class Writer: Sendable {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: store, options: nil)
         Thread.detachNewThread { [self] in
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.context()
             var number = 0
             while !isStopped.load(ordering: .relaxed), state.withLock({ $0.refusal }) == nil {
                 number += 1
@@ -90,9 +89,7 @@ private final class Writer: Sendable {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(1))
         try coordinator.addPersistentStore(
             ofType: type, configurationName: nil, at: versions.store, options: options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
+        return coordinator.context()
     }
 
     @Test(

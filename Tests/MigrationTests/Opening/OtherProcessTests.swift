@@ -25,9 +25,7 @@ import Testing
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store,
             options: V.automatic.merging(options) { $1 })
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
+        return coordinator.context()
     }
 
     @Test(

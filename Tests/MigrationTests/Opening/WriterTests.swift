@@ -69,8 +69,7 @@ private final class Program {
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: Versions.automatic)
         defer { try? coordinator.close() }
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         return try body(context)
     }
 

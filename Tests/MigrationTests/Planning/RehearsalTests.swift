@@ -165,8 +165,7 @@ import Testing
         let found = try migrated(versions, type) { copy in
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(2))
             try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: copy.store)
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.context()
             try context.all("Box")[0].setValue("other", forKey: "size")
             try context.delete(context.all("Tag")[0])
             try context.save()

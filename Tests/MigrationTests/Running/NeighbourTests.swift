@@ -41,8 +41,7 @@ import Testing
     private func photo(_ model: NSManagedObjectModel, at url: URL, _ count: Int? = nil) throws -> Int? {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         defer { try? coordinator.close() }
         return try context.performAndWait {
             if let count {

@@ -179,8 +179,7 @@ import Testing
             try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: "Local", at: versions.store)
             defer { try? coordinator.close() }
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.context()
             return try body(context)
         }
         try open(1) { context in

@@ -44,8 +44,7 @@ struct Versions: @unchecked Sendable {
     ) throws -> Result {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try model(version))
         try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: store, options: options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         defer { try? coordinator.close() }
         return try body(context)
     }

@@ -115,8 +115,7 @@ extension ChangeCostTests {
     ) {
         let (stack, parent, owner) = try list(400, key, entity)
         _ = owner.value(forKey: "n")
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let child = parent.child()
         child.undoManager = nil
         return (stack, parent, child, child.object(with: owner.objectID))
     }

@@ -182,8 +182,7 @@ final class Hashed: NSManagedObject {
             let mine = context.make(entity, ["n": 2 * round])
             owner._add([mine], toMany: index)
             try context.save()
-            let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            other.persistentStoreCoordinator = second
+            let other = second.context()
             other.stalenessInterval = 0
             let id = try #require(second.managedObjectID(forURIRepresentation: uri))
             let same = other.object(with: id)
@@ -235,8 +234,7 @@ final class Hashed: NSManagedObject {
         arguments: [("steps", "Step"), ("list", "Tag")])
     func pushedAppend(_ key: String, _ entity: String) throws {
         let (stack, parent, owner) = try list(400, key, entity)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let child = parent.child()
         let same = child.object(with: owner.objectID)
         let index = try place(key, same)
         let new = (0..<3).map { child.make(entity, ["n": $0]) }
@@ -362,8 +360,7 @@ final class Hashed: NSManagedObject {
             }
         }
         // A child hears what its parent has pending, and no more of what that has deleted.
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = first
+        let child = first.child()
         owners[0]._remove([members[0]], toMany: index)
         owners[0]._add([members[5]], toMany: index)
         first.delete(members[1])

@@ -42,8 +42,7 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
             _ = try coordinator.addPersistentStore(
                 ofType: NSInMemoryStoreType, configurationName: configuration, at: nil)
         }
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         let (node, tag) = (context.make("Node", ["n": 1]), context.make("Tag", ["n": 2]))
         node.mutableSetValue(forKey: "likes").add(tag)
         let error = thrown { try context.save() }

@@ -17,8 +17,7 @@ import Testing
         draft.entities[0].relationships.append(Clinic.toMany("queue", "Tag", inverse: nil, ordered: true))
         let stack = try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
         // Below a child, too.
-        let context = number < 8 ? stack.context : NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        if number >= 8 { context.parent = stack.context }
+        let context = number < 8 ? stack.context : stack.context.child()
         func save() throws {
             try context.save()
             if number >= 8 { try stack.context.save() }

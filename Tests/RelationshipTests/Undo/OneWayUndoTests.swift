@@ -70,8 +70,7 @@ import Testing
         let owner = stack.context.make("Owner")
         try stack.context.save()
         stack.context.undoManager?.removeAllActions()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.child()
         let item = child.make("Item")
         let twin = child.object(with: owner.objectID)
         twin.setValue(key == "row" ? NSOrderedSet(object: item) : NSSet(object: item), forKey: key)

@@ -56,8 +56,7 @@ import Testing
     @Test("9.2 Without an order the rows of the first store come first, and a child's request counts so too")
     func unordered() throws {
         let rig = try rig([NSSQLiteStoreType, NSSQLiteStoreType])
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = rig.context()
+        let child = rig.context().child()
         let count = try child.performAndWait {
             let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Doctor")
             fetch.fetchLimit = 5

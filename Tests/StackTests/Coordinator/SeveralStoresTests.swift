@@ -14,17 +14,11 @@ import Testing
         return (rig, try rig.add(first, "a"), try rig.add(second, "b"))
     }
 
-    private func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
-        return child
-    }
-
     /// A context, its child and the child's child.
     private func line(_ rig: Rig) -> (NSManagedObjectContext, NSManagedObjectContext, NSManagedObjectContext) {
         let root = rig.context()
-        let middle = child(of: root)
-        return (root, middle, child(of: middle))
+        let middle = root.child()
+        return (root, middle, middle.child())
     }
 
     private func names(_ objects: [NSManagedObject]) -> [String] {
@@ -65,7 +59,7 @@ import Testing
         root.reset()
         var contexts = depth == 0 ? [rig.context()] : [root]
         for _ in 0..<depth {
-            contexts.insert(child(of: contexts[0]), at: 0)
+            contexts.insert(contexts[0].child(), at: 0)
         }
         let context = contexts[0]
         context.undoManager = UndoManager()
@@ -249,8 +243,8 @@ import Testing
             root.assign(root.make("Doctor", ["name": "\(code)", "code": code]), to: code.isMultiple(of: 2) ? a : b)
         }
         try root.save()
-        let middle = child(of: root)
-        let child = child(of: middle)
+        let middle = root.child()
+        let child = middle.child()
         for (context, code) in [(root, -5), (middle, -4)] {
             context.assign(context.make("Doctor", ["name": "\(code)", "code": code]), to: b)
         }

@@ -73,8 +73,7 @@ import Testing
         let ward = try #require(try parent.all("Ward").first)
         patient.setValue("Eva", forKey: "name")
         parent.refresh(ward, mergeChanges: false)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let child = parent.child()
         try rig.coordinator.remove(store)
         #expect(child.object(with: patient.objectID).value(forKey: "name") as? String == "Eva")
         let twin = child.object(with: ward.objectID)
@@ -167,8 +166,7 @@ import Testing
         init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
 
         func run() {
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.context()
             context.performAndWait {
                 write(in: context)
                 begun.add(1, ordering: .acquiringAndReleasing)

@@ -129,8 +129,7 @@ import Testing
         _ = context.make("Book", ["title": "Emma"])
         try context.save()
         _ = context.make("Book", ["title": "Ivanhoe"])
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         _ = child.make("Book", ["title": "Kim"])
         #expect(try context.explain(request()).unsavedObjectCount == 1)
         let told = try child.explain(request("title == 'Kim'"))

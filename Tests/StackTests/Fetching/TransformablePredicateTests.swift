@@ -154,8 +154,7 @@ private final class Salting: ValueTransformer {
         let context = try context(type)
         try names(NSPredicate(format: "name == 'c'"), context).first?.setValue("s", forKey: "salted")
         try names(NSPredicate(format: "name == 'd'"), context).first?.setValue(["red"], forKey: "labels")
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         for isSaved in [false, true] {
             for context in [context, child] {
                 #expect(try joined(names(NSPredicate(format: "salted == 's'"), context)) == "acd", "\(isSaved)")

@@ -74,8 +74,7 @@ import Testing
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let url = type == NSSQLiteStoreType ? URL(fileURLWithPath: "/dev/null") : nil
             try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url, options: nil)
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.context()
             GuessedRows.fill(context, root)
             try context.save()
             context.reset()

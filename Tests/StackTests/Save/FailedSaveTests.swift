@@ -243,8 +243,7 @@ private final class Scene {
         arguments: StoreMaker.all, [Cause.invalid, .deletedThere])
     func child(_ maker: StoreMaker, _ cause: Cause) throws {
         let scene = try Scene(maker)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = scene.context
+        let child = scene.context.child()
         child.undoManager = UndoManager()
         let bob = try child.existingObject(with: scene.bob.objectID)
         let ada = try child.existingObject(with: scene.ada.objectID)

@@ -117,8 +117,7 @@ import Testing
         let rig = try rig(NSSQLiteStoreType)
         let context = rig.context()
         context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.child()
         _ = child.make("Person", ["code": 1, "name": "Abe"])
         #expect(try child.saveReportingEffects().map(\.effect) == [.inserted])
         #expect(try report(context, rig) == ["1 Ada kept", "2 rows"])

@@ -27,9 +27,7 @@ final class Rig {
     }
 
     func context() -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
+        return coordinator.context()
     }
 
     /// The clinic with the entities Ward, Place and Bed in one configuration and all others in a second; Doctor is in both.
