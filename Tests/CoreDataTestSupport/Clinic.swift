@@ -145,7 +145,10 @@ extension NSManagedObjectContext {
         return object
     }
 
-    package func all(_ entity: String) throws -> [NSManagedObject] {
-        try fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+    /// - Parameter key: what they are sorted by.
+    package func all(_ entity: String, by key: String? = nil) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }
+        return try fetch(request)
     }
 }

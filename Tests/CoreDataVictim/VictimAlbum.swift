@@ -1,6 +1,7 @@
 // A store with values in files of their own, for the process to change.
 
 import CoreData
+import CoreDataTestSupport
 import Foundation
 
 /// Photos with data that may lie outside the table.
@@ -28,9 +29,7 @@ struct VictimAlbum {
     }
 
     private func insert(_ name: String, _ byte: UInt8, _ count: Int) {
-        let photo = NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context)
-        photo.setValue(name, forKey: "name")
-        photo.setValue(Data(repeating: byte, count: count), forKey: "data")
+        context.make("Photo", ["name": name, "data": Data(repeating: byte, count: count)])
     }
 
     /// Two values in files, one in its row.

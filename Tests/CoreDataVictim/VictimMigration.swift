@@ -88,18 +88,13 @@ enum VictimMigration {
 
     static func prepare(_ url: URL) throws {
         try open(url, first()) { context in
-            func make(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
-                let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-                for (key, value) in values { object.setValue(value, forKey: key) }
-                return object
-            }
-            let tags = (0..<5).map { make("Tag", ["word": "tag \($0)"]) }
+            let tags = (0..<5).map { context.make("Tag", ["word": "tag \($0)"]) }
             for number in 0..<12 {
                 let photo = Data(repeating: UInt8(number), count: number == 3 ? 150_000 : 900)
                 let own = NSOrderedSet(array: [tags[number % 5], tags[(number * 3 + 1) % 5]])
-                _ = make("Note", ["name": "name \(10 + number)", "photo": photo, "tags": own])
+                context.make("Note", ["name": "name \(10 + number)", "photo": photo, "tags": own])
             }
-            for number in 0..<2 { _ = make("Sheet", ["scan": Data(repeating: UInt8(number), count: 150_000)]) }
+            for number in 0..<2 { context.make("Sheet", ["scan": Data(repeating: UInt8(number), count: 150_000)]) }
             try context.save()
         }
     }

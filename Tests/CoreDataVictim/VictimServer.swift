@@ -1,6 +1,7 @@
 // A small server for tests to end with SIGTERM.
 
 import CoreData
+import CoreDataTestSupport
 import Foundation
 import Synchronization
 
@@ -40,9 +41,7 @@ extension NSManagedObjectContext {
     /// Saves one person and reads all; true when the store is closed.
     fileprivate func workOnce() -> Bool {
         performAndWait {
-            let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: self)
-            person.setValue("guest", forKey: "name")
-            person.setValue(Data(repeating: 1, count: 2000), forKey: "photo")
+            make("Person", ["name": "guest", "photo": Data(repeating: 1, count: 2000)])
             do {
                 try save()
                 _ = try fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))

@@ -36,23 +36,11 @@ struct VictimStore {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    private func insert(_ entity: String, _ name: String) -> NSManagedObject {
-        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-        object.setValue(name, forKey: "name")
-        return object
-    }
-
-    private func all(_ entity: String) throws -> [NSManagedObject] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-        return try context.fetch(request)
-    }
-
     func prepare() throws {
-        let groups = (0..<6).map { insert("Group", "group \($0)") }
-        let city = insert("City", "Ulm")
+        let groups = (0..<6).map { context.make("Group", ["name": "group \($0)"]) }
+        let city = context.make("City", ["name": "Ulm"])
         for index in 0..<24 {
-            let person = insert("Person", "person \(10 + index)")
+            let person = context.make("Person", ["name": "person \(10 + index)"])
             person.setValue(index, forKey: "age")
             person.setValue(Data(repeating: UInt8(index), count: 700), forKey: "photo")
             person.setValue(Set([groups[index % 6], groups[(index * 5 + 1) % 6]]), forKey: "groups")
@@ -63,8 +51,8 @@ struct VictimStore {
 
     /// Inserts, updates, deletes and changed links of many-to-many and to-one relationships.
     func change() throws {
-        let (people, groups) = (try all("Person"), try all("Group"))
-        let city = insert("City", "Bonn")
+        let (people, groups) = (try context.all("Person", by: "name"), try context.all("Group", by: "name"))
+        let city = context.make("City", ["name": "Bonn"])
         for (index, person) in people.enumerated() where index % 3 != 0 {
             person.setValue("changed \(index)", forKey: "name")
             person.setValue(Data(repeating: 0xEE, count: 900), forKey: "photo")
@@ -73,7 +61,7 @@ struct VictimStore {
         }
         for (index, person) in people.enumerated() where index % 6 == 0 { context.delete(person) }
         for index in 0..<8 {
-            let person = insert("Person", "new \(index)")
+            let person = context.make("Person", ["name": "new \(index)"])
             person.setValue(Set(groups), forKey: "groups")
             person.setValue(Data(repeating: UInt8(index), count: 1200), forKey: "photo")
         }
@@ -112,7 +100,7 @@ struct VictimStore {
 
     func allocate() throws {
         for index in 0..<5 {
-            let person = insert("Person", "rival \(index)")
+            let person = context.make("Person", ["name": "rival \(index)"])
             try context.save()
             Victim.say(person.objectID.uriRepresentation().lastPathComponent)
         }
@@ -123,7 +111,7 @@ struct VictimStore {
         var objects: [NSManagedObject] = []
         do {
             let store = try VictimStore(url)
-            objects = try store.all("Person")
+            objects = try store.context.all("Person", by: "name")
             for person in objects { _ = (person.value(forKey: "groups") as? NSSet)?.count }
             objects[1].setValue("changed", forKey: "name")
         }
@@ -135,7 +123,7 @@ struct VictimStore {
     }
 
     func compete() throws {
-        guard let person = try all("Person").first else {
+        guard let person = try context.all("Person", by: "name").first else {
             throw BrokenPromise(sentence: "there is no person")
         }
         person.setValue((person.value(forKey: "age") as? Int ?? 0) + 1, forKey: "age")

@@ -34,7 +34,7 @@ func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").ut
 /// Saves beds with numbers from this one on, and says each that is saved, until the store takes no more.
 func load(_ first: Int) {
     for value in first... {
-        let bed = add("Bed", ["number": value])
+        let bed = context.make("Bed", ["number": value])
         do {
             while true {
                 do {
@@ -50,12 +50,6 @@ func load(_ first: Int) {
     }
 }
 
-func add(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
-    let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-    for (key, value) in values { object.setValue(value, forKey: key) }
-    return object
-}
-
 /// Random inserts, updates, moves and deletions, until as many objects were changed.
 func change(_ count: Int) throws {
     var random = SplitMix(17)
@@ -66,8 +60,9 @@ func change(_ count: Int) throws {
         for _ in 0..<Int.random(in: 1...200, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<4:
-                patients.append(add("Patient", ["name": "p\(changed)", "age": Int.random(in: 0...99, using: &random)]))
-            case 4: wards.append(add("Ward", ["name": "w\(changed)"]))
+                patients.append(
+                    context.make("Patient", ["name": "p\(changed)", "age": Int.random(in: 0...99, using: &random)]))
+            case 4: wards.append(context.make("Ward", ["name": "w\(changed)"]))
             case 5..<7: patients.randomElement(using: &random)?.setValue("n\(changed)", forKey: "name")
             case 7..<9:
                 patients.randomElement(using: &random)?.setValue(wards.randomElement(using: &random), forKey: "ward")
@@ -84,12 +79,12 @@ func change(_ count: Int) throws {
 switch arguments[2] {
 case "beds":
     for value in 0..<number {
-        _ = add("Bed", ["number": value])
+        context.make("Bed", ["number": value])
         try context.save()
     }
 case "beds slowly":
     for value in 0..<number {
-        _ = add("Bed", ["number": value])
+        context.make("Bed", ["number": value])
         try context.save()
         Thread.sleep(forTimeInterval: 0.1)
     }
@@ -98,7 +93,7 @@ case "migrate": say("\(try context.count(for: NSFetchRequest<NSManagedObject>(en
 case "starved":
     // After the store was migrated, first without a file handle left to look at it with.
     _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Bed"))
-    _ = add("Bed", ["number": 0])
+    context.make("Bed", ["number": 0])
     try context.save()
     say("ready")
     _ = readLine()
@@ -110,7 +105,7 @@ case "starved":
     }
     for isStarved in [true, false] {
         if !isStarved { for handle in taken { close(handle) } }
-        _ = add("Bed", ["number": number])
+        context.make("Bed", ["number": number])
         do {
             try context.save()
             say("saved")
@@ -121,7 +116,7 @@ case "beds until refused":
     // Somebody begins a history that this process would not write to.
     var code = 0
     for value in 0..<number where code == 0 {
-        _ = add("Bed", ["number": value])
+        context.make("Bed", ["number": value])
         do { try context.save() } catch let error as CocoaError { code = error.code.rawValue }
         Thread.sleep(forTimeInterval: 0.01)
     }
@@ -129,7 +124,7 @@ case "beds until refused":
 case "change": try change(number)
 case "refused":
     // Written and rolled back: another bed has the number.
-    _ = add("Patient", [:])
+    context.make("Patient")
     do { try context.save() } catch { print("refused") }
 case "cursor":
     // Two of these move one cursor: the first as far as it goes, the second one step less.

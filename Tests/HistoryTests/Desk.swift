@@ -34,7 +34,7 @@ final class Desk: @unchecked Sendable {
     @discardableResult
     func addBed(_ number: Int, _ author: String? = nil) throws -> NSManagedObject {
         let context = context(author)
-        let bed = context.add("Bed", ["number": number])
+        let bed = context.make("Bed", ["number": number])
         try context.save()
         return bed
     }
@@ -62,17 +62,6 @@ final class Desk: @unchecked Sendable {
 }
 
 extension NSManagedObjectContext {
-    @discardableResult
-    func add(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
-        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
-        for (key, value) in values { object.setValue(value, forKey: key) }
-        return object
-    }
-
-    func all(_ entity: String) throws -> [NSManagedObject] {
-        try fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
-    }
-
     func one(_ entity: String) throws -> NSManagedObject { try #require(try all(entity).first) }
 }
 

@@ -41,10 +41,10 @@ import Testing
         desk = try Desk(Self.model(), options: [NSPersistentStoreKeepsFormerValues: true])
         context = desk.context()
         for (entity, name) in [("Owner", "o0"), ("Keeper", "o1"), ("Owner", "o2")] {
-            context.add(entity, ["name": name])
+            context.make(entity, ["name": name])
         }
-        for name in ["a", "b", "c"] { context.add(name == "b" ? "Part" : "Item", ["name": name]) }
-        for name in ["k0", "k1", "k2", "k3"] { context.add("Kid", ["name": name]) }
+        for name in ["a", "b", "c"] { context.make(name == "b" ? "Part" : "Item", ["name": name]) }
+        for name in ["k0", "k1", "k2", "k3"] { context.make("Kid", ["name": name]) }
         try context.save()
         for list in ["loose", "row"] { try set("o0", list, ["a", "b", "c"]) }
         try set("o0", "kids", ["k3", "k0", "k2", "k1"])
@@ -114,7 +114,7 @@ import Testing
         #expect(before == ["o0.kids k3 k0 k2 k1", "o0.loose a b c", "o0.row a b c"])
         let steps: [() throws -> Void] = [
             { try set("o1", "loose", ["a"]) }, { try set("o1", "row", ["b", "a"]) },
-            { context.add("Owner", ["name": "new"]).setValue(NSOrderedSet(object: try object("b")), forKey: "row") },
+            { context.make("Owner", ["name": "new"]).setValue(NSOrderedSet(object: try object("b")), forKey: "row") },
             {
                 try set("o0", "row", ["c"])
                 try set("o1", "row", ["b"])

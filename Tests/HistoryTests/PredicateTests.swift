@@ -17,10 +17,10 @@ import Testing
     init() throws {
         desk = try Desk()
         let context = desk.context()
-        var beds = [context.add("Bed", ["number": 1])]
+        var beds = [context.make("Bed", ["number": 1])]
         try context.save()
-        context.add("Visit", ["note": "x"])
-        beds.append(context.add("Bed", ["number": 2]))
+        context.make("Visit", ["note": "x"])
+        beds.append(context.make("Bed", ["number": 2]))
         try context.save()
         beds[1].setValue(3, forKey: "number")
         try context.save()

@@ -20,12 +20,12 @@ import Testing
         for step in 0..<Int.random(in: 1...6, using: &random) {
             switch Int.random(in: 0..<14, using: &random) {
             case 0:
-                context.add("Patient", ["name": "p\(step)", "age": Int.random(in: 0...90, using: &random)]).setValue(
+                context.make("Patient", ["name": "p\(step)", "age": Int.random(in: 0...90, using: &random)]).setValue(
                     try any("Ward"), forKey: "ward")
-            case 1: context.add("Ward", ["name": "w\(step)", "beds": 3])
-            case 2: context.add("Doctor", ["name": "d\(step)"])
-            case 3: context.add("Visit", ["note": "v\(step)"]).setValue(try any("Patient"), forKey: "patient")
-            case 4: context.add("Bed", ["number": step]).setValue(try any("Patient"), forKey: "patient")
+            case 1: context.make("Ward", ["name": "w\(step)", "beds": 3])
+            case 2: context.make("Doctor", ["name": "d\(step)"])
+            case 3: context.make("Visit", ["note": "v\(step)"]).setValue(try any("Patient"), forKey: "patient")
+            case 4: context.make("Bed", ["number": step]).setValue(try any("Patient"), forKey: "patient")
             case 5: try any("Patient")?.setValue("n\(Int.random(in: 0...99, using: &random))", forKey: "name")
             case 6: try any("Patient")?.setValue(try any("Ward"), forKey: "ward")
             case 7, 8:
@@ -86,7 +86,7 @@ import Testing
         let desk = try Desk(NSManagedObjectModel(draft: draft), options: [NSPersistentStoreKeepsFormerValues: true])
         let context = desk.context()
         let (large, larger) = (Data(repeating: 1, count: 300_000), Data(repeating: 2, count: 400_000))
-        let bed = context.add("Bed", ["number": 1, "scan": large, "words": ["a", "b"] as NSArray])
+        let bed = context.make("Bed", ["number": 1, "scan": large, "words": ["a", "b"] as NSArray])
         try context.save()
         bed.setValue(larger, forKey: "scan")
         bed.setValue(["c"] as NSArray, forKey: "words")

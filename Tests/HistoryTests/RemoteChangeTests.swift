@@ -192,7 +192,7 @@ import Testing
     func merging() throws {
         let desk = try Desk(options: Self.told)
         let held = desk.context()
-        for number in 0..<50 { held.add("Patient", ["name": "start \(number)"]) }
+        for number in 0..<50 { held.make("Patient", ["name": "start \(number)"]) }
         try held.save()
         let context = held
         nonisolated(unsafe) var token = try desk.token

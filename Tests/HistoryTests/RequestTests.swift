@@ -10,15 +10,15 @@ import Testing
     /// Four saves of three authors: two beds, a change of one, a patient with a visit, the deletion of a bed.
     private func filled(_ desk: Desk) throws -> [NSManagedObjectID] {
         let context = desk.context("desk", name: "front")
-        let beds = [1, 2].map { context.add("Bed", ["number": $0]) }
+        let beds = [1, 2].map { context.make("Bed", ["number": $0]) }
         try context.save()
         context.transactionAuthor = "night"
         beds[0].setValue(11, forKey: "number")
         beds[0].setValue(7, forKey: "code")
         try context.save()
         context.transactionAuthor = nil
-        let patient = context.add("Patient", ["name": "Eve"])
-        context.add("Visit", ["note": "x"]).setValue(patient, forKey: "patient")
+        let patient = context.make("Patient", ["name": "Eve"])
+        context.make("Visit", ["note": "x"]).setValue(patient, forKey: "patient")
         try context.save()
         context.transactionAuthor = "desk"
         context.delete(beds[1])
@@ -276,7 +276,7 @@ import Testing
         }
         let context = coordinator.context()
         for (number, store) in [stores[0], stores[1], stores[0]].enumerated() {
-            context.assign(context.add("Bed", ["number": number]), to: store)
+            context.assign(context.make("Bed", ["number": number]), to: store)
             try context.save()
         }
         func run(_ request: NSPersistentHistoryChangeRequest) throws -> [String] {
@@ -323,7 +323,7 @@ import Testing
         let desk = try Desk()
         let other = try Desk(in: desk.folder)
         let context = desk.context("a")
-        let (kept, gone) = (context.add("Bed", ["number": 1]), context.add("Bed", ["number": 2]))
+        let (kept, gone) = (context.make("Bed", ["number": 1]), context.make("Bed", ["number": 2]))
         try context.save()
         let theirs = other.context()
         let held = try theirs.all("Bed").sorted {
@@ -332,7 +332,7 @@ import Testing
         let start = try other.token
         kept.setValue(10, forKey: "number")
         context.delete(gone)
-        context.add("Bed", ["number": 3])
+        context.make("Bed", ["number": 3])
         try context.save()
         for transaction in try other.transactions(.fetchHistory(after: start)) {
             let notification = transaction.objectIDNotification()

@@ -14,18 +14,18 @@ import Testing
     @discardableResult
     private func fill(_ desk: Desk) throws -> NSManagedObjectContext {
         let context = desk.context("fill")
-        let wards = ["North", "South"].map { context.add("Ward", ["name": $0]) }
-        let doctors = ["Ada", "Bob"].map { context.add("Doctor", ["name": $0]) }
+        let wards = ["North", "South"].map { context.make("Ward", ["name": $0]) }
+        let doctors = ["Ada", "Bob"].map { context.make("Doctor", ["name": $0]) }
         for name in ["Eve", "Ann"] {
-            let patient = context.add(
+            let patient = context.make(
                 "Patient", ["name": name, "age": 30, "weight": 61.5, "photo": Data([1, 2]), "tag": UUID()])
             patient.setValue(Date(timeIntervalSinceReferenceDate: 1000), forKey: "born")
             patient.setValue(NSDecimalNumber(string: "12.10"), forKey: "fee")
             patient.setValue(URL(string: "https://example.org/\(name)"), forKey: "link")
             patient.setValue(wards[0], forKey: "ward")
             patient.setValue(Set(doctors), forKey: "doctors")
-            for note in ["a", "b", "c"] { context.add("Visit", ["note": note]).setValue(patient, forKey: "patient") }
-            context.add("Bed", ["number": 1]).setValue(patient, forKey: "patient")
+            for note in ["a", "b", "c"] { context.make("Visit", ["note": note]).setValue(patient, forKey: "patient") }
+            context.make("Bed", ["number": 1]).setValue(patient, forKey: "patient")
         }
         try context.save()
         return context
@@ -73,11 +73,11 @@ import Testing
     func many() throws {
         let desk = try desk()
         let context = desk.context("fill")
-        let wards = (0..<1000).map { context.add("Ward", ["name": "w\($0)"]) }
+        let wards = (0..<1000).map { context.make("Ward", ["name": "w\($0)"]) }
         for (number, ward) in wards.enumerated() {
-            let patient = context.add("Patient", ["name": "p\(number)", "age": number])
+            let patient = context.make("Patient", ["name": "p\(number)", "age": number])
             patient.setValue(ward, forKey: "ward")
-            for note in ["a", "b"] { context.add("Visit", ["note": note]).setValue(patient, forKey: "patient") }
+            for note in ["a", "b"] { context.make("Visit", ["note": note]).setValue(patient, forKey: "patient") }
         }
         try context.save()
         let before = try desk.contents()
@@ -99,7 +99,7 @@ import Testing
         let gone = patient.objectID
         context.delete(patient)
         context.delete(try #require(try context.all("Ward").first))
-        context.add("Doctor", ["name": "new"])
+        context.make("Doctor", ["name": "new"])
         try context.save()
         let reversion = try revertLast(desk)
         #expect(reversion.conflicts.isEmpty && reversion.replacedObjectIDs.isEmpty)
@@ -135,7 +135,7 @@ import Testing
         beds[0].setValue(10, forKey: "number")
         beds[0].setValue(20, forKey: "code")
         beds[1].setValue(30, forKey: "number")
-        let fresh = context.add("Doctor", ["name": "new"])
+        let fresh = context.make("Doctor", ["name": "new"])
         try context.save()
         let middle = try last(desk)
         beds[0].setValue(11, forKey: "number")
@@ -235,8 +235,8 @@ import Testing
     func attached() throws {
         let desk = try desk()
         let context = try fill(desk)
-        let patient = context.add("Patient", ["name": "Zoe"])
-        let own = context.add("Visit", ["note": "own"])
+        let patient = context.make("Patient", ["name": "Zoe"])
+        let own = context.make("Visit", ["note": "own"])
         own.setValue(patient, forKey: "patient")
         try context.save()
         let insertion = try last(desk)
@@ -253,8 +253,8 @@ import Testing
         #expect(try desk.context().all("Visit").count == 6 && desk.context().all("Patient").count == 3)
         // Its own visit is renamed, and so stays; its patient may not take it along.
         let next = desk.context()
-        let other = next.add("Patient", ["name": "Kim"])
-        let visit = next.add("Visit", ["note": "k"])
+        let other = next.make("Patient", ["name": "Kim"])
+        let visit = next.make("Visit", ["note": "k"])
         visit.setValue(other, forKey: "patient")
         try next.save()
         let later = try last(desk)

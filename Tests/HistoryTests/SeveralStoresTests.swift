@@ -22,7 +22,7 @@ import Testing
 
     private func addBed(_ coordinator: NSPersistentStoreCoordinator, _ store: NSPersistentStore) throws {
         let context = coordinator.context()
-        context.assign(context.add("Bed", ["number": 1]), to: store)
+        context.assign(context.make("Bed", ["number": 1]), to: store)
         try context.save()
     }
 

@@ -48,7 +48,7 @@ import Testing
             }
         }
         defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
-        context.add("Bed", ["number": 1])
+        context.make("Bed", ["number": 1])
         try context.save()
         let own = try #require(
             try desk.transactions().first { $0.changes?.first?.changedObjectID.entity.name == "Bed" })
@@ -62,7 +62,7 @@ import Testing
             forName: NSManagedObjectContext.didSaveObjectsNotification, object: other, queue: nil
         ) { posted in seen.append(posted.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken) }
         defer { NotificationCenter.default.removeObserver(observer) }
-        other.add("Bed")
+        other.make("Bed")
         try other.save()
         #expect(seen == [nil] && plain.coordinator.currentPersistentHistoryToken(fromStores: nil) == nil)
     }

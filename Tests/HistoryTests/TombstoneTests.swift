@@ -23,10 +23,10 @@ import Testing
         let desk = try Desk(NSManagedObjectModel(draft: draft))
         let context = desk.context()
         let beds = [
-            context.add(
+            context.make(
                 "Bed", ["number": 1, "scan": Data([9, 8]), "words": ["a", "b"] as NSArray, "raw": Data([1, 2])]),
-            context.add("Bed", ["number": 2, "scan": Data(repeating: 7, count: 300_000)]),
-            context.add("Bed", ["number": 3, "scan": Data()]),
+            context.make("Bed", ["number": 2, "scan": Data(repeating: 7, count: 300_000)]),
+            context.make("Bed", ["number": 3, "scan": Data()]),
         ]
         try context.save()
         if isBatch {
@@ -51,7 +51,7 @@ import Testing
         let (transactions, id) = try {
             let desk = try Desk()
             let context = desk.context("a")
-            let bed = context.add("Bed", ["number": 1])
+            let bed = context.make("Bed", ["number": 1])
             try context.save()
             bed.setValue(2, forKey: "number")
             try context.save()

@@ -36,7 +36,7 @@ import Testing
         defer { NotificationCenter.default.removeObserver(observer) }
         try context.performAndWait {
             for number in 1...3 {
-                context.add("Bed", ["number": number])
+                context.make("Bed", ["number": number])
                 try context.save()
             }
             #expect(!context.hasChanges)
@@ -60,7 +60,7 @@ import Testing
                 ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file($0), options: options)
         }
         let context = coordinator.context()
-        func addBeds() { for store in stores { context.assign(context.add("Bed", ["number": 1]), to: store) } }
+        func addBeds() { for store in stores { context.assign(context.make("Bed", ["number": 1]), to: store) } }
         addBeds()
         try context.save()
         let files = ["a", "b"].map { folder.file($0) }

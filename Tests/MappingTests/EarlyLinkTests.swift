@@ -29,15 +29,10 @@ final class DullPolicy: NSEntityMigrationPolicy {}
 
     private func fill(_ model: NSManagedObjectModel) throws {
         try versions.with(model, at: versions.file("old.sqlite")) { context in
-            func make(_ entity: String, _ name: String) -> NSManagedObject {
-                let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-                object.setValue(name, forKey: "name")
-                return object
-            }
-            let wards = (0..<3).map { make("Ward", "ward \($0)") }
-            let doctor = make("Doctor", "doctor")
+            let wards = (0..<3).map { context.make("Ward", ["name": "ward \($0)"]) }
+            let doctor = context.make("Doctor", ["name": "doctor"])
             for number in 0..<9 {
-                let patient = make(number % 4 == 3 ? "Child" : "Patient", "patient \(number)")
+                let patient = context.make(number % 4 == 3 ? "Child" : "Patient", ["name": "patient \(number)"])
                 patient.setValue(number % 3 == 2 ? nil : wards[number % 3], forKey: "ward")
                 if number.isMultiple(of: 2) { patient.setValue(doctor, forKey: "doctor") }
             }
@@ -107,7 +102,7 @@ final class DullPolicy: NSEntityMigrationPolicy {}
             from: versions.file("old.sqlite"), type: .sqlite, mapping: model, to: url, type: .sqlite)
         #expect(manager.migrationProgress == 1)
         return try versions.with(to, at: url) { context in
-            try ["Ward", "Patient"].flatMap { try Versions.all($0, context, by: "name") }.map { object in
+            try ["Ward", "Patient"].flatMap { try context.all($0, by: "name") }.map { object in
                 let names = object.entity.relationshipsByName.keys.sorted().map { key -> String in
                     let members = MappingValue.objects(object.value(forKey: key)) ?? []
                     return "\(key) \(members.map { $0.value(forKey: "name") as? String ?? "" }.sorted())"

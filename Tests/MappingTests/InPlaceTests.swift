@@ -54,11 +54,11 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         try migrate(url, type: type)
         if type == NSSQLiteStoreType { #expect(inode(url) == before) }
         try versions.with(second, at: url, type: type) { context in
-            let names = try Versions.all("Book", context, by: "title").map {
+            let names = try context.all("Book", by: "title").map {
                 $0.value(forKeyPath: "author.fullName") as? String
             }
             #expect(names == ["Ann", "Bob", "Ann"])
-            let tags = try Versions.all("Tag", context, by: "word").map { ($0.value(forKey: "books") as? NSSet)?.count }
+            let tags = try context.all("Tag", by: "word").map { ($0.value(forKey: "books") as? NSSet)?.count }
             #expect(tags == [2, 1])
         }
         let left = try versions.folder.names()
@@ -89,8 +89,7 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         try migrate(url) {
             let (count, refused) = try context.performAndWait {
                 let count = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note"))
-                NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue(
-                    "late", forKey: "text")
+                context.make("Note", ["text": "late"])
                 defer { context.rollback() }
                 do { try context.save() } catch { return (count, true) }
                 return (count, false)
@@ -128,7 +127,7 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         let url = versions.file("photos")
         let large = Data(repeating: 7, count: 300_000)
         try versions.with(old, at: url) { context in
-            NSEntityDescription.insertNewObject(forEntityName: "Photo", into: context).setValue(large, forKey: "data")
+            context.make("Photo", ["data": large])
             try context.save()
         }
         let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
@@ -137,7 +136,7 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
             forConstantValue: "x")
         try manager.migrateInPlace(url, type: NSSQLiteStoreType, options: nil, with: mapping)
         try versions.with(new, at: url) { context in
-            let photo = try Versions.all("Photo", context, by: "name")[0]
+            let photo = try context.all("Photo", by: "name")[0]
             #expect(photo.value(forKey: "data") as? Data == large)
             #expect(photo.value(forKey: "name") as? String == "x")
         }

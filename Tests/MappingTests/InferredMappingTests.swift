@@ -72,14 +72,14 @@ import Testing
             to: versions.file("new.sqlite"), type: .sqlite)
         #expect(manager.migrationProgress == 1)
         try versions.with(second, at: versions.file("new.sqlite")) { context in
-            let people = try Versions.all("Person", context, by: "fullName")
+            let people = try context.all("Person", by: "fullName")
             #expect(people.map { $0.value(forKey: "fullName") as? String } == ["Ann", "Bob"])
             #expect(people.map { ($0.value(forKey: "born") as? NSNumber)?.intValue } == [1901, nil])
             #expect(people.map { ($0.value(forKey: "rank") as? NSNumber)?.intValue } == [7, 7])
             let books = try #require(people[0].value(forKey: "books") as? NSOrderedSet)
             #expect(
                 books.array.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String } == ["Zebras", "Apples"])
-            let all = try Versions.all("Book", context, by: "title")
+            let all = try context.all("Book", by: "title")
             #expect(all.map { ($0.value(forKey: "pages") as? NSNumber)?.intValue } == [120, -1, 300])
             #expect(all.map { ($0.value(forKey: "tags") as? NSSet)?.count } == [1, 0, 2])
             #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Shelf")) == 0)

@@ -17,14 +17,13 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: Self.options)
-        let context = coordinator.context()
-        return (coordinator, context)
+        return (coordinator, coordinator.context())
     }
 
     /// Three transactions with former values, and a cursor at the last one.
     private func fill(_ model: NSManagedObjectModel, _ url: URL) throws -> NSPersistentHistoryToken {
         let (coordinator, context) = try open(model, url)
-        let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+        let note = context.make("Note")
         for text in ["one", "two", "three"] {
             note.setValue(text, forKey: "text")
             try context.save()
@@ -68,7 +67,7 @@ import Testing
         #expect(try transactions(context).isEmpty)
         #expect(
             coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions.keys != token.transactions.keys)
-        let note = try Versions.all("Note", context, by: "text")[0]
+        let note = try context.all("Note", by: "text")[0]
         #expect(note.value(forKey: "size") as? Int == 5)
         for text in ["four", "five"] {
             note.setValue(text, forKey: "text")
@@ -94,7 +93,7 @@ import Testing
         let all = try transactions(context)
         #expect(all.map(\.transactionNumber) == [1, 2, 3])
         try context.revert(all[2])
-        #expect(try Versions.all("Note", context, by: "text")[0].value(forKey: "text") as? String == "two")
+        #expect(try context.all("Note", by: "text")[0].value(forKey: "text") as? String == "two")
         context.rollback()
         try coordinator.close()
     }

@@ -67,10 +67,10 @@ import Testing
         try NSMigrationManager(sourceModel: first, destinationModel: second).migrateStore(
             from: versions.file("old"), type: .sqlite, mapping: model, to: versions.file("new"), type: .sqlite)
         try versions.with(second, at: versions.file("new")) { context in
-            let people = try Versions.all("Person", context, by: "fullName")
+            let people = try context.all("Person", by: "fullName")
             #expect(people.map { ($0.value(forKey: "rank") as? NSNumber)?.intValue } == [3, 3])
             #expect(
-                try Versions.all("Book", context, by: "title").map {
+                try context.all("Book", by: "title").map {
                     $0.value(forKeyPath: "author.fullName") as? String
                 } == ["Ann", "Bob", "Ann"])
         }
@@ -90,7 +90,7 @@ import Testing
             options: [NSMigratePersistentStoresAutomaticallyOption: true])
         try coordinator.remove(store)
         try versions.with(second, at: versions.file("store"), type: type) { context in
-            let people = try Versions.all("Person", context, by: "fullName")
+            let people = try context.all("Person", by: "fullName")
             #expect(people.map { ($0.value(forKey: "rank") as? NSNumber)?.intValue } == [3, 3])
         }
     }

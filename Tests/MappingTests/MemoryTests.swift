@@ -15,7 +15,7 @@ final class MeasuringPolicy: NSEntityMigrationPolicy {
     override func createDestinationInstances(
         forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
-        let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: manager.destinationContext)
+        let book = manager.destinationContext.make("Book")
         book.setValue(sInstance.value(forKey: "title"), forKey: "title")
         manager.associate(sourceInstance: sInstance, withDestinationInstance: book, for: mapping)
         look()
@@ -59,12 +59,9 @@ final class MeasuringPolicy: NSEntityMigrationPolicy {
         let first = try versions.model("A", Versions.first)
         try versions.with(first, at: versions.file("old.sqlite")) { context in
             for start in stride(from: 0, to: count, by: 10) {
-                let author = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
-                author.setValue("Author \(start)", forKey: "name")
+                let author = context.make("Author", ["name": "Author \(start)"])
                 for number in start..<start + 10 {
-                    let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
-                    book.setValue("Book \(number)", forKey: "title")
-                    book.setValue(author, forKey: "author")
+                    context.make("Book", ["title": "Book \(number)", "author": author])
                 }
                 if start % 5000 == 4990 { try context.save() }
             }

@@ -54,8 +54,8 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
         forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
         for name in ["one", "two"] {
-            let shelf = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: manager.destinationContext)
-            shelf.setValue("\(sInstance.value(forKey: "name") ?? "") \(name)", forKey: "place")
+            let shelf = manager.destinationContext.make(
+                "Shelf", ["place": "\(sInstance.value(forKey: "name") ?? "") \(name)"])
             manager.associate(sourceInstance: sInstance, withDestinationInstance: shelf, for: mapping)
         }
     }
@@ -213,7 +213,7 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
     func required() throws {
         try migrate(model(authors, books), to: "whole.sqlite")
         let titles = try versions.with(second, at: versions.file("whole.sqlite")) { context in
-            try Versions.all("Book", context, by: "title").map {
+            try context.all("Book", by: "title").map {
                 ($0.value(forKey: "author") as? NSManagedObject)?.value(forKey: "fullName") as? String
             }
         }
@@ -253,7 +253,7 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
             try migrate(model(authors, books), to: "other", type: NSPersistentStore.StoreType(rawValue: type))
         }
         let count = try versions.with(second, at: versions.file("other"), type: type) { context in
-            try Versions.all("Book", context, by: "title").map { $0.value(forKeyPath: "author.fullName") as? String }
+            try context.all("Book", by: "title").map { $0.value(forKeyPath: "author.fullName") as? String }
         }
         #expect(count == ["Ann", "Ann", "Bob", "Bob", "Ann", "Ann"])
     }
@@ -270,7 +270,7 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
             try? FileManager.default.removeItem(at: versions.file("new.sqlite"))
             try migrate(model(authors, mapping), ["shelf": "high", "deep": ["er": "deeper"]])
             return try versions.with(second, at: versions.file("new.sqlite")) { context in
-                try Versions.all("Book", context, by: "kind").map { $0.value(forKey: "title") as? String }
+                try context.all("Book", by: "kind").map { $0.value(forKey: "title") as? String }
             }
         }
         #expect(try title("'same'") == ["same", "same", "same"])
@@ -311,9 +311,9 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
         ]
         try migrate(model(people, nature, rest))
         try versions.with(second, at: versions.file("new.sqlite")) { context in
-            let kinds = try Versions.all("Book", context, by: "title").map { $0.value(forKey: "kind") as? String }
+            let kinds = try context.all("Book", by: "title").map { $0.value(forKey: "kind") as? String }
             #expect(kinds == ["was other", "nature", "nature"])
-            let people = try Versions.all("Person", context, by: "fullName")
+            let people = try context.all("Person", by: "fullName")
             #expect(people.map { ($0.value(forKey: "rank") as? NSNumber)?.intValue } == [2, 2])
             let books = (people[0].value(forKey: "books") as? NSOrderedSet)?.array ?? []
             #expect(books.map { ($0 as? NSManagedObject)?.value(forKey: "title") as? String } == ["Zebras", "Apples"])
@@ -324,7 +324,7 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
     func split() throws {
         try migrate(model(entity("Split", "Author", "Shelf", policy: SplittingPolicy.self)))
         let places = try versions.with(second, at: versions.file("new.sqlite")) { context in
-            try Versions.all("Shelf", context, by: "place").map { $0.value(forKey: "place") as? String }
+            try context.all("Shelf", by: "place").map { $0.value(forKey: "place") as? String }
         }
         #expect(places == ["Ann one", "Ann two", "Bob one", "Bob two"])
     }

@@ -73,19 +73,11 @@ final class PickyItem: NSManagedObject {
 
     // MARK: Stores and mappings
 
-    private static func make(_ entity: String, _ context: NSManagedObjectContext, _ values: [String: Any] = [:])
-        -> NSManagedObject
-    {
-        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-        for (key, value) in values { object.setValue(value, forKey: key) }
-        return object
-    }
-
     private func fill(_ count: Int, type: String = NSSQLiteStoreType) throws {
         try versions.with(first, at: old, type: type) { context in
-            let owners = (0..<10).map { Self.make("Owner", context, ["name": "\($0)"]) }
+            let owners = (0..<10).map { context.make("Owner", ["name": "\($0)"]) }
             for number in 0..<count {
-                _ = Self.make("Item", context, ["number": number, "text": "\(number)", "owner": owners[number % 10]])
+                context.make("Item", ["number": number, "text": "\(number)", "owner": owners[number % 10]])
             }
             try context.save()
         }
@@ -130,7 +122,7 @@ final class PickyItem: NSManagedObject {
     /// How many items there are, and how many owners have between them.
     private func counts(_ model: NSManagedObjectModel? = nil) throws -> [Int] {
         try versions.with(model ?? second, at: new) { context in
-            let owners = try Versions.all("Owner", context, by: "name")
+            let owners = try context.all("Owner", by: "name")
             return [
                 try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")),
                 owners.reduce(0) { $0 + (($1.value(forKey: "items") as? NSOrderedSet)?.count ?? 0) },
@@ -157,8 +149,8 @@ final class PickyItem: NSManagedObject {
         try migrate([owners, items]) { moment, _, mapping, manager in
             guard moment == .endCreation || moment == .validate else { return }
             writer.performAndWait {
-                let owner = Self.make("Owner", writer, ["name": "new"])
-                _ = Self.make("Item", writer, ["number": 100, "owner": owner])
+                let owner = writer.make("Owner", ["name": "new"])
+                writer.make("Item", ["number": 100, "owner": owner])
                 do {
                     try writer.save()
                     saved += 1
@@ -202,7 +194,7 @@ final class PickyItem: NSManagedObject {
                 if source.value(forKey: "number") as? Int != 0 {
                     let made = manager.destinationInstances(
                         forEntityMappingName: "Item", sourceInstances: [source])
-                    made[0].setValue(Self.make("Owner", manager.destinationContext), forKey: "owner")
+                    made[0].setValue(manager.destinationContext.make("Owner"), forKey: "owner")
                 }
                 if saves { try manager.destinationContext.save() }
             }
@@ -224,7 +216,7 @@ final class PickyItem: NSManagedObject {
         }
         #expect(try counts() == [30, 30])
         try versions.with(second, at: new) { context in
-            for item in try Versions.all("Item", context, by: "number") {
+            for item in try context.all("Item", by: "number") {
                 let number = item.value(forKey: "number") as? Int ?? -1
                 #expect(item.value(forKey: "text") as? String == "\(number)")
                 #expect(item.value(forKeyPath: "owner.name") as? String == "\(number % 10)")
@@ -240,7 +232,7 @@ final class PickyItem: NSManagedObject {
         let picky = try versions.model("Picky", Self.entities("representedClassName=\"PickyItem\""))
         if isThere {
             try versions.with(picky, at: new) { context in
-                _ = Self.make("Item", context, ["text": "there"])
+                context.make("Item", ["text": "there"])
                 try context.save()
             }
         }
@@ -311,7 +303,7 @@ final class PickyItem: NSManagedObject {
         try migrate([owners, items]) { moment, source, mapping, manager in
             guard moment == .create, mapping.name == "Owner", let source else { return }
             let made = manager.destinationInstances(forEntityMappingName: "Owner", sourceInstances: [source])
-            let other = Self.make("Owner", manager.destinationContext, ["name": "other"])
+            let other = manager.destinationContext.make("Owner", ["name": "other"])
             manager.associate(sourceInstance: source, withDestinationInstance: other, for: mapping)
             manager.destinationContext.delete(made[0])
         }

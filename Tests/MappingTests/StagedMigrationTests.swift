@@ -26,9 +26,7 @@ import Testing
         self.models = models
         try versions.with(models[0], at: versions.file("shop")) { context in
             for (name, price) in [("Apple", "12"), ("Pear", "30")] {
-                let ware = NSEntityDescription.insertNewObject(forEntityName: "Ware", into: context)
-                ware.setValue(name, forKey: "name")
-                ware.setValue(price, forKey: "price")
+                context.make("Ware", ["name": name, "price": price])
             }
             try context.save()
         }
@@ -78,7 +76,7 @@ import Testing
 
     private func wares() throws -> [String] {
         try versions.with(models[3], at: versions.file("shop")) { context in
-            try Versions.all("Ware", context, by: "title").map {
+            try context.all("Ware", by: "title").map {
                 "\($0.value(forKey: "title") ?? "") \($0.value(forKey: "cents") ?? "") \($0.value(forKey: "note") ?? "")"
             }
         }
@@ -137,7 +135,7 @@ import Testing
             .write(to: package.appendingPathComponent(".xccurrentversion"))
         let url = versions.file("stock")
         try versions.with(first, at: url) { context in
-            NSEntityDescription.insertNewObject(forEntityName: "Ware", into: context).setValue("Äpfel", forKey: "name")
+            context.make("Ware", ["name": "Äpfel"])
             try context.save()
         }
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
@@ -151,10 +149,9 @@ import Testing
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: [NSPersistentStoreStagedMigrationManagerOptionKey: manager])
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.context()
         let found = try context.performAndWait {
-            try Versions.all("Ware", context, by: "name").map {
+            try context.all("Ware", by: "name").map {
                 "\($0.value(forKey: "name") ?? "") \($0.value(forKey: "price") ?? "") \($0.value(forKey: "changed") != nil)"
             }
         }
@@ -166,7 +163,7 @@ import Testing
     func noFurther() throws {
         try open(2, NSStagedMigrationManager([[sum(1), sum(2)], [sum(4)]].map { NSLightweightMigrationStage($0) }))
         let prices = try versions.with(models[1], at: versions.file("shop")) { context in
-            try Versions.all("Ware", context, by: "name").map { $0.value(forKey: "price") as? String }
+            try context.all("Ware", by: "name").map { $0.value(forKey: "price") as? String }
         }
         #expect(prices == ["12", "30"])
     }

@@ -33,12 +33,6 @@ final class Versions {
         return answer
     }
 
-    static func all(_ entity: String, _ context: NSManagedObjectContext, by key: String) throws -> [NSManagedObject] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
-        return try context.fetch(request)
-    }
-
     static let first = """
         <entity name="Author">
             <attribute name="name" optional="YES" attributeType="String"/>
@@ -84,29 +78,24 @@ final class Versions {
     /// Two authors with books in an order, tags on both sides.
     func library(_ model: NSManagedObjectModel, at url: URL, type: String = NSSQLiteStoreType) throws {
         try with(model, at: url, type: type) { context in
-            func make(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
-                let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-                for (key, value) in values { object.setValue(value, forKey: key) }
-                return object
-            }
-            let ann = make("Author", ["name": "Ann", "born": 1901])
-            let bob = make("Author", ["name": "Bob"])
-            let old = make("Tag", ["word": "old"])
-            let good = make("Tag", ["word": "good"])
+            let ann = context.make("Author", ["name": "Ann", "born": 1901])
+            let bob = context.make("Author", ["name": "Bob"])
+            let old = context.make("Tag", ["word": "old"])
+            let good = context.make("Tag", ["word": "good"])
             let books = [
-                make(
+                context.make(
                     "Book",
                     [
                         "title": "Zebras", "pages": 300, "kind": "nature", "author": ann,
                         "tags": NSSet(array: [old, good]),
                     ]),
-                make(
+                context.make(
                     "Book",
                     ["title": "Apples", "pages": 120, "kind": "food", "author": ann, "tags": NSSet(array: [good])]),
-                make("Book", ["title": "Mice", "kind": "nature", "author": bob]),
+                context.make("Book", ["title": "Mice", "kind": "nature", "author": bob]),
             ]
             ann.setValue(NSOrderedSet(array: [books[0], books[1]]), forKey: "books")
-            _ = make("Note", ["text": "lost"])
+            context.make("Note", ["text": "lost"])
             try context.save()
         }
     }

@@ -23,8 +23,7 @@ import Testing
         let mine = try VictimStore(url)
         var keys: [String] = []
         for index in 0..<5 {
-            let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: mine.context)
-            person.setValue("mine \(index)", forKey: "name")
+            let person = mine.context.make("Person", ["name": "mine \(index)"])
             try mine.context.save()
             keys.append(person.objectID.uriRepresentation().lastPathComponent)
         }

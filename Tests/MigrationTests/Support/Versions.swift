@@ -84,13 +84,6 @@ extension Versions {
 }
 
 extension NSManagedObjectContext {
-    @discardableResult
-    func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
-        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
-        for (key, value) in values { object.setValue(value, forKey: key) }
-        return object
-    }
-
     /// All objects of an entity in the order of their row numbers.
     func all(_ entity: String) throws -> [NSManagedObject] {
         try fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).sorted {

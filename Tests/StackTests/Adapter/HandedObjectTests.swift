@@ -56,12 +56,10 @@ struct HandedObjectTests {
             lines.append("\(scratch.hasChanges) \(scratch.insertedObjects.count == count)")
             try deed(save, scratch)
             lines.append("\(scratch.hasChanges) \(scratch.insertedObjects.count)")
-            let new = NSEntityDescription.insertNewObject(forEntityName: "Patient", into: scratch)
+            let new = scratch.make("Patient")
             lines.append("\(scratch.hasChanges) \(scratch.insertedObjects.contains(new))")
         }
-        for name in ["a", "b"] {
-            NSEntityDescription.insertNewObject(forEntityName: "Patient", into: context).setValue(name, forKey: "name")
-        }
+        for name in ["a", "b"] { context.make("Patient", ["name": name]) }
         try context.save()
         #expect(!context.hasChanges && context.registeredObjects.count <= 2)
         return lines
