@@ -34,9 +34,8 @@ private func context() throws -> NSManagedObjectContext {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).xcdatamodel")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try xml.write(to: folder.appendingPathComponent("contents"), atomically: true, encoding: .utf8)
-    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: folder))
-    try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-    return coordinator.context()
+    return try NSPersistentStoreCoordinator(NSManagedObjectModel(loading: folder), NSInMemoryStoreType, at: nil)
+        .context()
 }
 
 @Suite("Names that a program's getters and users give") struct OutsideNamesTests {

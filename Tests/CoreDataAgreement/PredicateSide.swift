@@ -66,10 +66,7 @@ package final class PredicateSide {
     private static func open(_ type: String, _ file: String, _ world: PredicateWorld, _ folder: Folder) throws
         -> NSPersistentStoreCoordinator
     {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: world.model)
-        _ = try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: folder.file(file), options: nil)
-        return coordinator
+        try NSPersistentStoreCoordinator(world.model, type, at: folder.file(file))
     }
 
     package func predicate(_ text: RandomPredicate.Text) throws -> NSPredicate {

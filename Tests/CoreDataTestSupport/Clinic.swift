@@ -122,6 +122,15 @@ package final class Stack {
 }
 
 extension NSPersistentStoreCoordinator {
+    /// A coordinator with one store.
+    package convenience init(
+        _ model: NSManagedObjectModel, _ type: String = NSSQLiteStoreType, at url: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        self.init(managedObjectModel: model)
+        try addPersistentStore(ofType: type, configurationName: nil, at: url, options: options)
+    }
+
     /// A new context with a queue of its own.
     package func context() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

@@ -22,8 +22,7 @@ struct VictimAlbum {
     }
 
     init(_ url: URL) throws {
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        coordinator = try NSPersistentStoreCoordinator(Self.model(), at: url)
         context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }

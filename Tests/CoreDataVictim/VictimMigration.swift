@@ -69,9 +69,8 @@ enum VictimMigration {
         _ url: URL, _ model: NSManagedObjectModel, migrates: Bool = false,
         _ body: @Sendable (NSManagedObjectContext) throws -> Answer
     ) throws -> Answer {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+        let coordinator = try NSPersistentStoreCoordinator(
+            model, at: url,
             options: [
                 NSPersistentHistoryTrackingKey: true, NSMigratePersistentStoresAutomaticallyOption: migrates,
                 NSInferMappingModelAutomaticallyOption: migrates,

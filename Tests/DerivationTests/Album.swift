@@ -30,11 +30,9 @@ struct Album {
     }
 
     func open(readOnly: Bool = false) throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
-            options: readOnly ? [NSReadOnlyPersistentStoreOption: true] : nil)
-        return coordinator.context()
+        try NSPersistentStoreCoordinator(
+            Self.model(), at: url, options: readOnly ? [NSReadOnlyPersistentStoreOption: true] : nil
+        ).context()
     }
 
     /// A context, and a child of it, neither of which has read the one photo, whose large value lies in a file.

@@ -243,10 +243,8 @@ import Testing
             "DELETE FROM ACHANGE", "DELETE FROM ATRANSACTION", "DELETE FROM ATRANSACTIONSTRING",
             "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT > 16000",
         ] { try SQLiteFile(url).run(sql) }
-        let coordinator = NSPersistentStoreCoordinator(
-            managedObjectModel: NSManagedObjectModel(draft: DerivedTriggerTests.sample()))
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+        let coordinator = try NSPersistentStoreCoordinator(
+            NSManagedObjectModel(draft: DerivedTriggerTests.sample()), at: url,
             options: [NSIgnorePersistentStoreVersioningOption: true, NSPersistentHistoryTrackingKey: true])
         let context = coordinator.context()
         try #require(try context.all("Book").first).setValue("Retitled", forKey: "title")

@@ -284,9 +284,7 @@ import Testing
         let folder = Folder()
         let url = folder.file("a.sqlite")
         func open() throws -> NSManagedObjectContext {
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
-            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-            return coordinator.context()
+            try NSPersistentStoreCoordinator(Library.model(), at: url).context()
         }
         _ = try open()
         try SQLiteFile(url).run(

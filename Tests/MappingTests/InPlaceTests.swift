@@ -82,9 +82,8 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
     func others() throws {
         let url = versions.file("library")
         try versions.library(first, at: url)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: first)
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSPersistentStoreTimeoutOption: 0.05])
+        let coordinator = try NSPersistentStoreCoordinator(
+            first, at: url, options: [NSPersistentStoreTimeoutOption: 0.05])
         let context = coordinator.context()
         try migrate(url) {
             let (count, refused) = try context.performAndWait {

@@ -14,9 +14,7 @@ import Testing
     private func open(_ model: NSManagedObjectModel, _ url: URL) throws -> (
         NSPersistentStoreCoordinator, NSManagedObjectContext
     ) {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: Self.options)
+        let coordinator = try NSPersistentStoreCoordinator(model, at: url, options: Self.options)
         return (coordinator, coordinator.context())
     }
 

@@ -239,9 +239,8 @@ import Testing
         try stack.context.save()
         #expect(
             (try stack.another().existingObject(with: site.objectID).value(forKey: "words") as? Marker)?.number == 6)
-        let plain = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: Lab.draft()))
-        try plain.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.coordinator.persistentStores.first?.url)
+        let plain = try NSPersistentStoreCoordinator(
+            NSManagedObjectModel(draft: Lab.draft()), at: stack.coordinator.persistentStores.first?.url)
         let context = plain.context()
         #expect(try context.all("Site").first?.value(forKey: "words") == nil)
         let error = #expect(throws: CocoaError.self) { try context.save() }

@@ -77,9 +77,7 @@ import Testing
     func stores() throws {
         let folder = Folder(), model = Clinic.model()
         for store in ["one", "two"] {
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-            _ = try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(store))
+            let coordinator = try NSPersistentStoreCoordinator(model, at: folder.file(store))
             let context = coordinator.context()
             context.make("Patient", ["name": store]).setValue(context.make("Ward", ["name": store]), forKey: "ward")
             try context.save()

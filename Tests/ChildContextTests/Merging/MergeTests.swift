@@ -234,8 +234,8 @@ import Testing
     func otherCoordinator() throws {
         let patient = context.make("Patient", ["name": "old"])
         try context.save()
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
-        _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let coordinator = try NSPersistentStoreCoordinator(
+            stack.coordinator.managedObjectModel, NSInMemoryStoreType, at: nil)
         _ = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("store.sqlite"))
         let far = coordinator.context()

@@ -19,9 +19,7 @@ struct ServerBackupTests {
     }
 
     private static func open(_ url: URL) throws -> NSPersistentStoreCoordinator {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-        return coordinator
+        try NSPersistentStoreCoordinator(model(), at: url)
     }
 
     private static func seal(_ sum: Int) -> Data { Data(repeating: UInt8(abs(sum) % 251), count: 150_000) }

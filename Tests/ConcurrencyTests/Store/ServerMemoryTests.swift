@@ -10,9 +10,7 @@ struct ServerMemoryTests {
     private let place = URL(fileURLWithPath: "/dev/null")
 
     private func coordinator() throws -> NSPersistentStoreCoordinator {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: place)
-        return coordinator
+        try NSPersistentStoreCoordinator(Clinic.model(), at: place)
     }
 
     private func isDevice() throws -> Bool {
@@ -161,9 +159,7 @@ struct ServerMemoryTests {
             try context.save()
         }
         try coordinator.backup(to: folder.file("copy.sqlite"))
-        let copy = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
-        try copy.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("copy.sqlite"))
+        let copy = try NSPersistentStoreCoordinator(Clinic.model(), at: folder.file("copy.sqlite"))
         #expect(try copy.count("Doctor") == 1)
     }
 }

@@ -132,8 +132,8 @@ struct ExpectedVersionTests {
         arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func race(_ type: String) async throws {
         let folder = Folder()
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: Clinic.draft()))
-        _ = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("store.sqlite"))
+        let coordinator = try NSPersistentStoreCoordinator(
+            NSManagedObjectModel(draft: Clinic.draft()), type, at: folder.file("store.sqlite"))
         let id = try await coordinator.write { context in
             let ward = context.make("Ward", ["name": "North"])
             try context.obtainPermanentIDs(for: [ward])

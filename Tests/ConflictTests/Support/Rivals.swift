@@ -45,9 +45,7 @@ final class Rivals {
         let file = folder.file("store.sqlite")
         StoreMaker.registerSamples()
         coordinators = try (0..<(rivalry == .otherCoordinator ? 2 : 1)).map { _ in
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
-            _ = try coordinator.addPersistentStore(ofType: rivalry.type, configurationName: nil, at: file)
-            return coordinator
+            try NSPersistentStoreCoordinator(NSManagedObjectModel(draft: draft), rivalry.type, at: file)
         }
         mine = coordinators[0].context()
         theirs = coordinators[coordinators.count - 1].context()

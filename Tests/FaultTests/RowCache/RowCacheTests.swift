@@ -29,10 +29,7 @@ extension Stack {
 
     /// Another writer of the same file, as another process would be.
     func stranger() throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
-        _ = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store.sqlite"), options: nil)
-        return coordinator.context()
+        try NSPersistentStoreCoordinator(Clinic.model(), at: folder.file("store.sqlite")).context()
     }
 
     /// Changes the names of all patients behind the coordinator's back.

@@ -24,9 +24,8 @@ import Testing
         try stack.context.save()
         let ids = try stack.context.all("Patient").map(\.objectID)
         // A second coordinator, as another process has it.
-        let other = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
-        _ = try other.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("store.sqlite"))
+        let other = try NSPersistentStoreCoordinator(
+            stack.coordinator.managedObjectModel, at: stack.folder.file("store.sqlite"))
         let isDone = Flag()
         let (saves, wrong) = (Tally(), Tally())
         let errors = Errors()

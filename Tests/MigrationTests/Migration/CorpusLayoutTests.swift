@@ -78,10 +78,8 @@ struct StoreExtract {
         for (former, later) in zip(migrated, migrated.dropFirst()) {
             let versions = try Versions([])
             try former.make(versions.store)
-            let coordinator = NSPersistentStoreCoordinator(
-                managedObjectModel: try NSManagedObjectModel(loading: later.model))
-            try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: Versions.automatic)
+            let coordinator = try NSPersistentStoreCoordinator(
+                NSManagedObjectModel(loading: later.model), at: versions.store, options: Versions.automatic)
             try coordinator.close()
             let numbers = try versions.sql(
                 "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY 1")
@@ -115,10 +113,8 @@ struct StoreExtract {
             else { continue }
             do {
                 let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: place)
-                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-                try coordinator.addPersistentStore(
-                    ofType: NSSQLiteStoreType, configurationName: nil, at: place,
-                    options: [NSReadOnlyPersistentStoreOption: true])
+                let coordinator = try NSPersistentStoreCoordinator(
+                    model, at: place, options: [NSReadOnlyPersistentStoreOption: true])
                 try coordinator.close()
                 opened += 1
             } catch { refused.append("\(place.path): \(error)") }
@@ -149,9 +145,8 @@ struct StoreExtract {
     }
 
     private func open(_ versions: Versions, _ model: URL) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: model))
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: Versions.automatic)
+        let coordinator = try NSPersistentStoreCoordinator(
+            NSManagedObjectModel(loading: model), at: versions.store, options: Versions.automatic)
         try coordinator.close()
     }
 

@@ -18,8 +18,7 @@ private final class Writer: Sendable {
     private let isStopped = Atomic<Bool>(false)
 
     init(_ model: NSManagedObjectModel, _ store: URL, _ type: String, pause: UInt32) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: store, options: nil)
+        let coordinator = try NSPersistentStoreCoordinator(model, type, at: store)
         Thread.detachNewThread { [self] in
             let context = coordinator.context()
             var number = 0
@@ -86,10 +85,7 @@ private final class Writer: Sendable {
     }
 
     private func old(_ type: String, _ options: [String: Any] = [:]) throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(1))
-        try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: versions.store, options: options)
-        return coordinator.context()
+        try NSPersistentStoreCoordinator(versions.model(1), type, at: versions.store, options: options).context()
     }
 
     @Test(

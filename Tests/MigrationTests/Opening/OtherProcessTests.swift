@@ -21,11 +21,9 @@ import Testing
     private func stack(
         _ versions: Versions, _ version: Int, _ options: [String: Any] = [:]
     ) throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(version))
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store,
-            options: V.automatic.merging(options) { $1 })
-        return coordinator.context()
+        try NSPersistentStoreCoordinator(
+            versions.model(version), at: versions.store, options: V.automatic.merging(options) { $1 }
+        ).context()
     }
 
     @Test(

@@ -65,9 +65,7 @@ private final class Program {
     private func open<Result>(_ model: NSManagedObjectModel, _ body: (NSManagedObjectContext) throws -> Result) throws
         -> Result
     {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: Versions.automatic)
+        let coordinator = try NSPersistentStoreCoordinator(model, at: store, options: Versions.automatic)
         defer { try? coordinator.close() }
         let context = coordinator.context()
         return try body(context)

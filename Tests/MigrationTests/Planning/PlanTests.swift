@@ -116,8 +116,7 @@ import Testing
             let tagged = try context.all("Tag").map { ($0.value(forKey: "items") as? NSSet)?.count }
             #expect(tagged == [3])
         }
-        let kept = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(1))
-        try kept.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: backup)
+        _ = try NSPersistentStoreCoordinator(versions.model(1), at: backup)
         let taken = failure { try plan.run(backup: backup) }
         #expect(taken?.number == 134030)
         let done = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url)

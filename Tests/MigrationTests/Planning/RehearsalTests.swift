@@ -163,8 +163,7 @@ import Testing
         try filled(versions, type)
         #expect(try migrated(versions, type) == [])
         let found = try migrated(versions, type) { copy in
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(2))
-            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: copy.store)
+            let coordinator = try NSPersistentStoreCoordinator(versions.model(2), type, at: copy.store)
             let context = coordinator.context()
             try context.all("Box")[0].setValue("other", forKey: "size")
             try context.delete(context.all("Tag")[0])

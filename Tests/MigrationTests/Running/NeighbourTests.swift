@@ -39,8 +39,7 @@ import Testing
 
     /// Makes a store with one photo of so many bytes, or says how many the photo has.
     private func photo(_ model: NSManagedObjectModel, at url: URL, _ count: Int? = nil) throws -> Int? {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let coordinator = try NSPersistentStoreCoordinator(model, at: url)
         let context = coordinator.context()
         defer { try? coordinator.close() }
         return try context.performAndWait {

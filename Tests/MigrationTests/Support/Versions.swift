@@ -42,8 +42,7 @@ struct Versions: @unchecked Sendable {
         _ version: Int, _ type: String = NSSQLiteStoreType, _ options: [String: Any] = Versions.automatic,
         _ body: (NSManagedObjectContext) throws -> Result
     ) throws -> Result {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try model(version))
-        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: store, options: options)
+        let coordinator = try NSPersistentStoreCoordinator(model(version), type, at: store, options: options)
         let context = coordinator.context()
         defer { try? coordinator.close() }
         return try body(context)

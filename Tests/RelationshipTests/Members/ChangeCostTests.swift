@@ -171,10 +171,8 @@ final class Hashed: NSManagedObject {
         arguments: [("steps", "Step"), ("list", "Tag")])
     func otherWriter(_ key: String, _ entity: String) throws {
         let (stack, context, owner) = try list(5, key, entity)
-        let second = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
-        _ = try second.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.coordinator.persistentStores[0].url,
-            options: nil)
+        let second = try NSPersistentStoreCoordinator(
+            stack.coordinator.managedObjectModel, at: stack.coordinator.persistentStores[0].url)
         let index = try place(key, owner)
         let uri = owner.objectID.uriRepresentation()
         context.stalenessInterval = 0

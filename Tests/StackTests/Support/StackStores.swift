@@ -26,9 +26,7 @@ final class Rig {
             ofType: type, configurationName: configuration, at: folder.file(file), options: options)
     }
 
-    func context() -> NSManagedObjectContext {
-        return coordinator.context()
-    }
+    func context() -> NSManagedObjectContext { coordinator.context() }
 
     /// The clinic with the entities Ward, Place and Bed in one configuration and all others in a second; Doctor is in both.
     static func divided() -> NSManagedObjectModel {
