@@ -84,8 +84,3 @@ extension NSManagedObject {
         return value(forKey: key)
     }
 }
-
-extension CocoaError? {
-    /// What the error says to people.
-    var sentence: String { self?.userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
-}

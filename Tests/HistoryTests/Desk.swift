@@ -65,17 +65,6 @@ extension NSManagedObjectContext {
     func one(_ entity: String) throws -> NSManagedObject { try #require(try all(entity).first) }
 }
 
-/// The code and the sentence of an error; 0 for none.
-func failure(_ body: () throws -> Void) -> (code: Int, sentence: String) {
-    do {
-        try body()
-        return (0, "")
-    } catch {
-        let sentence = (error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String
-        return ((error as? CocoaError)?.code.rawValue ?? -1, sentence ?? "\(error)")
-    }
-}
-
 extension Desk {
     /// Everything in the store, object by object: values, and the names of related ones.
     func contents() throws -> [String] {

@@ -101,8 +101,8 @@ import Testing
 
     @Test("What the tables cannot be asked is refused, and not answered with nothing") func refusals() throws {
         func refusal(_ body: () throws -> Void) -> String {
-            let failure = failure(body)
-            return failure.code == 134060 ? failure.sentence : "\(failure.code)"
+            let error = caught(body)
+            return error.number == 134060 ? error.sentence : "\(error.number ?? 0)"
         }
         let change = try #require(all[0].changes?.first)
         #expect(refusal { _ = try changes("transaction == %@", change) }.contains("transaction"))

@@ -185,9 +185,9 @@ import Testing
         let around = try desk.transactions(.fetchHistory(withFetch: fetch))
         #expect(around.map(\.transactionNumber) == [1, 2] && around.allSatisfy { $0.changes?.count == 1 })
         #expect(try desk.fetch(.fetchHistory(withFetch: fetch), .count, as: Int.self) == 2)
-        #expect(failure { _ = try found("changedEntity == %@", "Cat") }.code == 134060)
+        #expect(code { _ = try found("changedEntity == %@", "Cat") } == 134060)
         #expect(
-            failure { _ = try desk.transactions(.fetchHistory(withFetch: NSFetchRequest(entityName: "Bed"))) }.code
+            code { _ = try desk.transactions(.fetchHistory(withFetch: NSFetchRequest(entityName: "Bed"))) }
                 == 134060)
         #expect(NSPersistentHistoryChange.entityDescription?.attributesByName["changedEntity"] != nil)
         let context = desk.context()
@@ -223,14 +223,14 @@ import Testing
         _ = try filled(desk)
         let all = try desk.transactions()
         _ = try desk.fetch(.deleteHistory(before: all[2]), .statusOnly, as: Bool.self)
-        #expect(failure { _ = try desk.transactions(.fetchHistory(after: all[0].token)) }.code == 134301)
+        #expect(code { _ = try desk.transactions(.fetchHistory(after: all[0].token)) } == 134301)
         #expect(try desk.transactions(.fetchHistory(after: all[1].token)).count == 2)
         #expect(try desk.transactions().count == 2)
         let fetch = NSPersistentHistoryChangeRequest.fetchHistory(after: all[0].token)
         fetch.fetchRequest = NSPersistentHistoryTransaction.fetchRequest
-        #expect(failure { _ = try desk.transactions(fetch) }.code == 134301)
+        #expect(code { _ = try desk.transactions(fetch) } == 134301)
         _ = try desk.fetch(.deleteHistory(before: nil as NSPersistentHistoryToken?), .statusOnly, as: Bool.self)
-        #expect(failure { _ = try desk.transactions(.fetchHistory(after: all[1].token)) }.code == 134301)
+        #expect(code { _ = try desk.transactions(.fetchHistory(after: all[1].token)) } == 134301)
         #expect(try desk.transactions(.fetchHistory(after: all[3].token)).isEmpty)
         #expect(NSPersistentHistoryTokenExpiredError == 134301)
     }
@@ -241,24 +241,24 @@ import Testing
         try desk.addBed(1)
         let plain = try Desk(tracks: false)
         try plain.addBed(1)
-        let none = failure { _ = try plain.transactions() }
+        let none = caught { _ = try plain.transactions() }
         #expect(
-            none.code == 134091 && none.sentence.contains(plain.store.identifier ?? "?")
+            none.number == 134091 && none.sentence.contains(plain.store.identifier ?? "?")
                 && none.sentence.contains(plain.url.path))
         let memory = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
         let other = try memory.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         let context = memory.context()
-        let inMemory = failure { try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date())) }
-        #expect(inMemory.code == 134091 && inMemory.sentence.contains(other.identifier ?? "?"))
+        let inMemory = caught { try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: Date())) }
+        #expect(inMemory.number == 134091 && inMemory.sentence.contains(other.identifier ?? "?"))
         let second = try Desk()
         try second.addBed(1)
-        let foreign = failure { _ = try desk.transactions(.fetchHistory(after: second.token)) }
-        #expect(foreign.code == 134060 && foreign.sentence.contains(second.store.identifier ?? "?"))
+        let foreign = caught { _ = try desk.transactions(.fetchHistory(after: second.token)) }
+        #expect(foreign.number == 134060 && foreign.sentence.contains(second.store.identifier ?? "?"))
         #expect(
-            failure { _ = try desk.fetch(.deleteHistory(before: second.token), .count, as: Int.self) }.code == 134060)
+            code { _ = try desk.fetch(.deleteHistory(before: second.token), .count, as: Int.self) } == 134060)
         let affected = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
         affected.affectedStores = [second.store]
-        #expect(failure { _ = try desk.transactions(affected) }.code == 134070)
+        #expect(code { _ = try desk.transactions(affected) } == 134070)
     }
 
     @Test(

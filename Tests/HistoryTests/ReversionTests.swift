@@ -281,8 +281,8 @@ import Testing
         }()
         let desk = try desk(folder)
         let context = desk.context()
-        let refused = failure { try context.revert(desk.transactions()[0]) }
-        #expect(refused.code == 134060 && refused.sentence.contains("transaction 1") && !context.hasChanges)
+        let refused = caught { try context.revert(desk.transactions()[0]) }
+        #expect(refused.number == 134060 && refused.sentence.contains("transaction 1") && !context.hasChanges)
         let bed = try context.one("Bed")
         bed.setValue(2, forKey: "number")
         try context.save()
@@ -293,14 +293,14 @@ import Testing
         #expect(try tables.rows("SELECT DISTINCT ZTRANSACTIONID FROM OCDFORMERVALUE ORDER BY 1") == ["2", "3"])
         _ = try desk.fetch(.deleteHistory(before: all[2]), .count, as: Int.self)
         #expect(try tables.rows("SELECT DISTINCT ZTRANSACTIONID FROM OCDFORMERVALUE") == ["3"])
-        #expect(failure { try desk.context().revert(all[1]) }.code == 134301)
+        #expect(code { try desk.context().revert(all[1]) } == 134301)
         let other = try self.desk()
         try other.addBed(1)
-        #expect(failure { try desk.context().revert(other.transactions()[0]) }.code == 134060)
+        #expect(code { try desk.context().revert(other.transactions()[0]) } == 134060)
         #expect(
-            failure {
+            code {
                 _ = try Desk(tracks: false, options: [NSPersistentStoreKeepsFormerValues: true])
-            }.code == 134060)
+            } == 134060)
     }
 
     @Test("Without the option nothing is kept")

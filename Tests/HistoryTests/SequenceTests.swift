@@ -181,7 +181,7 @@ import Testing
         #expect(try other.coordinator.historyToken(ofCursor: "mail") == nil)
         let foreign = try Desk()
         try foreign.addBed(1)
-        #expect(failure { try desk.coordinator.moveHistoryCursor("x", to: foreign.token) }.code == 134060)
+        #expect(code { try desk.coordinator.moveHistoryCursor("x", to: foreign.token) } == 134060)
     }
 
     @Test(
@@ -203,15 +203,15 @@ import Testing
         }()
         let desk = try Desk(in: folder)
         let coordinator = desk.coordinator
-        let refused = failure { try coordinator.moveHistoryCursor("w", to: late) }
+        let refused = caught { try coordinator.moveHistoryCursor("w", to: late) }
         #expect(
-            refused.code == 134301 && refused.sentence.contains("“w”") && refused.sentence.contains("is 1, as after"))
+            refused.number == 134301 && refused.sentence.contains("“w”") && refused.sentence.contains("is 1, as after"))
         #expect(try coordinator.historyCursors().isEmpty)
         // One that somebody has moved there all the same.
         try coordinator.moveHistoryCursor("w", to: desk.token)
         try SQLiteFile(desk.url).run("UPDATE OCDHISTORYCURSOR SET ZTRANSACTIONID = 6")
-        let ahead = failure { _ = try coordinator.historyToken(ofCursor: "w") }
-        #expect(ahead.code == 134301 && ahead.sentence.contains("present token"))
+        let ahead = caught { _ = try coordinator.historyToken(ofCursor: "w") }
+        #expect(ahead.number == 134301 && ahead.sentence.contains("present token"))
         let present = try desk.token
         #expect(try coordinator.moveHistoryCursor("w", to: present) == present)
         #expect(try coordinator.historyToken(ofCursor: "w") == present)
@@ -247,8 +247,8 @@ import Testing
         try SQLiteFile(desk.url).run("UPDATE OCDHISTORYCURSOR SET ZTIMESTAMP = ZTIMESTAMP - 1000 WHERE ZNAME = 'slow'")
         #expect(try desk.coordinator.purgeHistory(olderThan: .distantFuture, passingCursorsIdleFor: 2000) == 0)
         #expect(try desk.coordinator.purgeHistory(olderThan: .distantFuture, passingCursorsIdleFor: 500) == 3)
-        let passed = failure { _ = try desk.coordinator.historyToken(ofCursor: "slow") }
-        #expect(passed.code == 134301 && passed.sentence.contains("slow"))
+        let passed = caught { _ = try desk.coordinator.historyToken(ofCursor: "slow") }
+        #expect(passed.number == 134301 && passed.sentence.contains("slow"))
         #expect(try desk.transactions(.fetchHistory(after: desk.coordinator.historyToken(ofCursor: "fast"))).count == 1)
         try desk.coordinator.moveHistoryCursor("slow", to: desk.token)
         #expect(try desk.coordinator.historyToken(ofCursor: "slow") == desk.token)

@@ -14,18 +14,20 @@ import Testing
         let plain = try Desk(tracks: false)
         let bed = try plain.addBed(1)
         let desk = try Desk(in: plain.folder)
-        let refused = failure { try plain.addBed(2) }
-        #expect(refused.code == 134030 && refused.sentence.contains("NSPersistentHistoryTrackingKey"), "\(refused)")
+        let refused = caught { try plain.addBed(2) }
+        #expect(
+            refused.number == 134030 && refused.sentence.contains("NSPersistentHistoryTrackingKey"),
+            "\(refused.sentence)")
         let update = NSBatchUpdateRequest(entityName: "Bed")
         update.propertiesToUpdate = ["number": 7]
         for request in [update, NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Bed"))]
             as [NSPersistentStoreRequest]
         {
-            #expect(failure { try plain.context().execute(request) }.code == 134030)
+            #expect(code { try plain.context().execute(request) } == 134030)
         }
         let context = plain.context()
         context.delete(try context.existingObject(with: bed.objectID))
-        #expect(failure { try context.save() }.code == 134030)
+        #expect(code { try context.save() } == 134030)
         #expect(try plain.context().all("Bed").count == 1)
         try desk.addBed(3)
         #expect(try plain.context().all("Bed").count == 2)

@@ -151,7 +151,7 @@ import Testing
             draft.entities[place].relationships.removeAll { $0.destinationName == "Bed" }
         }
         let model = NSManagedObjectModel(draft: draft)
-        #expect(failure { _ = try Desk(model, in: folder) }.code == 134100)
+        #expect(code { _ = try Desk(model, in: folder) } == 134100)
         #expect(try Data(contentsOf: place.file("store-wal")).count == size)
     }
 

@@ -112,7 +112,3 @@ func thrown(_ body: () throws -> Void, _ location: SourceLocation = #_sourceLoca
     }
     return nil
 }
-
-extension CocoaError {
-    var sentence: String { userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
-}

@@ -22,11 +22,6 @@ import Testing
         child = parent.child()
     }
 
-    private func code(_ body: () throws -> Void) -> Int? {
-        do { try body() } catch { return (error as? CocoaError)?.code.rawValue }
-        return nil
-    }
-
     @Test("4.4 A rule that denies the deletion refuses the child's save; parent and child stay as they were")
     func deny() throws {
         let doctor = parent.make("Doctor", ["name": "Who"]),
@@ -34,7 +29,7 @@ import Testing
         try parent.save()
         let mine = child.same(doctor)
         child.delete(mine)
-        #expect(code(child.save) == 1600)
+        #expect(code(of: child.save) == 1600)
         #expect(mine.isDeleted && child.deletedObjects == [mine])
         #expect(!parent.hasChanges && !doctor.isDeleted)
         child.delete(child.same(badge))
@@ -54,7 +49,7 @@ import Testing
         child.delete(mine)
         try child.save()
         #expect(doctor.isDeleted)
-        #expect(code(parent.save) == 1600)
+        #expect(code(of: parent.save) == 1600)
         parent.delete(badge)
         try parent.save()
         #expect(try stack.another().all("Doctor").isEmpty)
@@ -66,7 +61,7 @@ import Testing
         try parent.save()
         let mine = child.make("Doctor", ["name": "Who", "code": 2])
         try child.save()
-        #expect(code(parent.save) == 133021)
+        #expect(code(of: parent.save) == 133021)
         #expect(parent.insertedObjects.count == 1)
         mine.setValue("Why", forKey: "name")
         try child.save()
@@ -121,7 +116,7 @@ import Testing
         theirs.setValue(3, forKey: "code")
         try other.save()
         try child.save()
-        #expect(code(parent.save) == 133020)
+        #expect(code(of: parent.save) == 133020)
         #expect(patient.value(forKey: "age") as? Int == 2 && patient.isUpdated)
         parent.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try parent.save()
@@ -137,7 +132,7 @@ import Testing
         let nameless = child.make("Patient")
         let mine = grandchild.make("Patient", ["name": "Ada"])
         try grandchild.save()
-        #expect(code(child.save) == 1570)
+        #expect(code(of: child.save) == 1570)
         #expect(!parent.hasChanges && child.insertedObjects.count == 2)
         nameless.setValue("Bo", forKey: "name")
         try child.save()
@@ -195,7 +190,7 @@ import Testing
         case "ward": mine.setValue(room, forKey: "ward")
         default: mine.setValue("Eve", forKey: "name")
         }
-        #expect(code(child.save) == 133000)
+        #expect(code(of: child.save) == 133000)
         #expect(!parent.hasChanges && child.hasChanges)
         child.rollback()
         child.same(ward).setValue(3, forKey: "beds")

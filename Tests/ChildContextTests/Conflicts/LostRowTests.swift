@@ -8,11 +8,6 @@ import Testing
 @testable import CoreData
 
 @Suite("Rows that are gone, or were let go of") struct LostRowTests {
-    private func code(_ body: () throws -> Void) -> Int {
-        do { try body() } catch { return (error as? CocoaError)?.code.rawValue ?? -1 }
-        return 0
-    }
-
     @Test("What a child has read is compared whether or not it has held the object since", arguments: [false, true])
     func childLetGo(_ holds: Bool) throws {
         let stack = try Stack(NSSQLiteStoreType, undo: false)
@@ -30,7 +25,7 @@ import Testing
         #expect(
             code {
                 try child.save(); try parent.save()
-            } == 133020)  // 0 where nothing is held; 1010 is stored
+            } == 133020)  // none where nothing is held; 1010 is stored
         withExtendedLifetime(held) {}
     }
 
@@ -57,7 +52,7 @@ import Testing
         #expect(
             code {
                 try child.save(); try parent.save()
-            } == 133020)  // 0 where nothing is held
+            } == 133020)  // none where nothing is held
         #expect((try? stack.another().existingObject(with: visitID)) != nil)
         withExtendedLifetime(held) {}
     }
@@ -108,7 +103,7 @@ import Testing
             context.object(with: id).setValue(beds - 10, forKey: "beds")
         }
         context.object(with: secondID).setValue(10, forKey: "beds")
-        #expect(code { try context.save() } == 133020)  // 0 where it was let go; the second half is stored
+        #expect(code { try context.save() } == 133020)  // none where it was let go; the second half is stored
         withExtendedLifetime(held) {}
     }
 
@@ -162,7 +157,7 @@ import Testing
         #expect(
             code {
                 try child.save(); try parent.save()
-            } == 0)  // 133000 but where the parent holds it and does not merge
+            } == nil)  // 133000 but where the parent holds it and does not merge
         withExtendedLifetime(held) {}
     }
 

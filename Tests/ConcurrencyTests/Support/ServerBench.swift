@@ -84,9 +84,3 @@ extension NSPersistentStoreCoordinator {
         try inContext { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: entity)) }
     }
 }
-
-/// The code of the error that a body throws.
-func code(_ body: () throws -> Void) -> Int? {
-    do { try body() } catch { return (error as? CocoaError)?.code.rawValue ?? (error as? StoreError)?.code ?? -1 }
-    return nil
-}

@@ -112,7 +112,7 @@ import Testing
         #expect(patients[0].int("age") == (type == .overwriteMergePolicyType ? 1 : 2) && patients[1].int("age") == 1)
         rivals.mine.mergePolicy = NSMergePolicy.error
         patients[1].set("code", 7)
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133020)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 133020)
     }
 
     @Test(

@@ -64,7 +64,7 @@ import Testing
         _ = rivals.mine.make("Doctor", ["name": "Bo"])
         for policy in [NSMergePolicy.error, Refusing(merge: .errorMergePolicyType)] {
             rivals.mine.mergePolicy = policy
-            #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133021)
+            #expect(caught { try rivals.mine.save() }?.code.rawValue == 133021)
             #expect(mine.isFault == isFault && !mine.hasChanges)
         }
         #expect(mine.int("code") == 1)
@@ -112,7 +112,7 @@ import Testing
     func error(_ rivalry: Rivalry) throws {
         let twins = try Twins(rivalry, .error)
         let context = twins.rivals.mine
-        let error = try #require(refusal { try context.save() })
+        let error = try #require(caught { try context.save() })
         #expect(error.code.rawValue == 133021)
         let conflicts = try #require(error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])
         let conflict = try #require(conflicts.first)
@@ -130,7 +130,7 @@ import Testing
         #expect(twins.twin.isInserted && twins.twin.objectID.isTemporaryID)
         #expect(try twins.doctors().count == 1)
         _ = context.make("Ward", ["name": "North"])
-        #expect(refusal { try context.save() }?.code.rawValue == 133021)
+        #expect(caught { try context.save() }?.code.rawValue == 133021)
         context.rollback()
         _ = context.make("Ward", ["name": "North"])
         try context.save()
@@ -205,7 +205,7 @@ import Testing
             let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
             let context = rivals.mine
             let doctors = [1, 3, nil].map { context.make("Doctor", ["name": "Bo", "code": $0 as Any? ?? NSNull()]) }
-            let error = try #require(refusal { try context.save() })
+            let error = try #require(caught { try context.save() })
             #expect(error.code.rawValue == 133021)
             let conflict = try #require(error.persistentStoreConstraintConflicts?.first)
             #expect(conflict.databaseObject == nil && conflict.databaseSnapshot == nil)
@@ -329,7 +329,7 @@ import Testing
         _ = context.make("Patient", ["name": "Bo", "code": 1])
         try context.save()
         let again = context.make("Patient", ["name": "Ada", "code": 2, "age": 9])
-        let conflict = try #require(refusal { try context.save() }?.persistentStoreConstraintConflicts?.first)
+        let conflict = try #require(caught { try context.save() }?.persistentStoreConstraintConflicts?.first)
         #expect(conflict.constraint == ["name", "code"])
         #expect(conflict.constraintValues["code"] as? Int == 2 && conflict.conflictingObjects == [again])
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -364,7 +364,7 @@ import Testing
         _ = rivals.mine.make("Patient", ["name": "Ada", "code": 1])
         try rivals.mine.save()
         _ = rivals.mine.make("Patient", ["name": "Ada", "code": 1])
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133021)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 133021)
     }
 
     @Test("A merge with another writer and a broken constraint are settled in one save", arguments: stores)

@@ -114,7 +114,7 @@ final class Resettable: NSManagedObject {
         try rivals.their(patient).set("age", 50)
         try rivals.theirs.save()
         patient.set("name", "Bo")
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133020)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 133020)
         #expect(policy.rounds == 1)
         #expect(patient.text("name") == "Bo" && patient.isUpdated)
     }

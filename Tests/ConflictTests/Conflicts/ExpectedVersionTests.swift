@@ -60,15 +60,15 @@ struct ExpectedVersionTests {
         case .delete: rivals.mine.delete(ward)
         case .nothing: break
         }
-        let error = try #require(refusal { try rivals.mine.save() })
+        let error = try #require(caught { try rivals.mine.save() })
         #expect(error.code == .managedObjectMerge)
         let now = try #require(rivals.stored(ward)).rowVersion
         #expect(error.unmetExpectations == [UnmetExpectation(objectID: ward.objectID, expected: shown, found: now)])
         #expect(rivals.stored(ward)?.value(forKey: "name") as? String == "East")
         // It stands until it is met or dropped.
-        #expect(refusal { try rivals.mine.save() } != nil)
+        #expect(caught { try rivals.mine.save() } != nil)
         rivals.mine.rollback()
-        #expect(refusal { try rivals.mine.save() } == nil)
+        #expect(caught { try rivals.mine.save() } == nil)
     }
 
     @Test(
@@ -179,7 +179,7 @@ struct ExpectedVersionTests {
         child.expect(shown + 1, of: twin)
         if changes { twin.setValue("East", forKey: "name") }
         try child.save()
-        #expect(refusal { try rivals.mine.save() }?.unmetExpectations.map(\.expected) == [shown + 1])
+        #expect(caught { try rivals.mine.save() }?.unmetExpectations.map(\.expected) == [shown + 1])
     }
 
     @Test("New objects meet no expectation, rows that are gone none either, and nobody compares in a read block")
@@ -187,14 +187,14 @@ struct ExpectedVersionTests {
         let rivals = try Rivals(.sqlite)
         let new = rivals.mine.make("Ward", ["name": "North"])
         rivals.mine.expect(1, of: new)
-        #expect(refusal { try rivals.mine.save() }?.unmetExpectations.map(\.found) == [nil])
+        #expect(caught { try rivals.mine.save() }?.unmetExpectations.map(\.found) == [nil])
         rivals.mine.reset()
         let patient = try rivals.patient()
         let version = try #require(patient.rowVersion)
         rivals.theirs.delete(try rivals.their(patient))
         try rivals.theirs.save()
         rivals.mine.expect(version, of: patient)
-        #expect(refusal { try rivals.mine.save() }?.unmetExpectations.map(\.found) == [nil])
+        #expect(caught { try rivals.mine.save() }?.unmetExpectations.map(\.found) == [nil])
 
         let coordinator = try #require(rivals.mine.persistentStoreCoordinator)
         let id = rivals.reader().make("Ward").objectID

@@ -146,7 +146,7 @@ private final class SecondThoughts: NSMergePolicy {
         ward.set("name", "South")
         let policy = Nameless(merge: .mergeByPropertyObjectTrumpMergePolicyType)
         rivals.mine.mergePolicy = policy
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 1570)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 1570)
         #expect(
             patient.text("name") == "Ada" && patient.int("age") == 40
                 && patient.changedValues().keys.sorted() == ["age"])

@@ -55,7 +55,7 @@ import Testing
     @Test("6.3 error, row updated by both: 133020 with the conflict, nothing is written", arguments: Rivalry.allCases)
     func errorUpdated(_ rivalry: Rivalry) throws {
         let (rivals, patient) = try conflict(rivalry, .error)
-        let error = try #require(refusal { try rivals.mine.save() })
+        let error = try #require(caught { try rivals.mine.save() })
         #expect(error.code.rawValue == 133020)
         let conflicts = try #require(error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])
         #expect(conflicts.map(\.sourceObject) == [patient])
@@ -103,7 +103,7 @@ import Testing
     @Test("6.3 error, row deleted meanwhile: 133020 with version 0, nothing is written", arguments: Rivalry.allCases)
     func errorDeleted(_ rivalry: Rivalry) throws {
         let (rivals, patient) = try deletion(rivalry, .error)
-        let error = try #require(refusal { try rivals.mine.save() })
+        let error = try #require(caught { try rivals.mine.save() })
         #expect(error.code.rawValue == 133020)
         let conflict = try #require(error.persistentStoreSaveConflicts?.first)
         #expect(conflict.newVersionNumber == 0)
@@ -210,7 +210,7 @@ import Testing
             rivals.theirs.delete(try rivals.their(patient))
             try rivals.theirs.save()
             rivals.mine.delete(patient)
-            let error = refusal { try rivals.mine.save() }
+            let error = caught { try rivals.mine.save() }
             #expect(error?.code.rawValue == (policy === NSMergePolicy.error ? 133020 : nil))
             #expect(rivals.mine.hasChanges == (policy === NSMergePolicy.error))
         }

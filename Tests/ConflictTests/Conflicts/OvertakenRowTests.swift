@@ -90,7 +90,7 @@ import Testing
                 try Self.change(maker, rule, in: rivals.theirs, first: false)
                 try rivals.theirs.save()
                 try Self.change(context.object(with: id), rule, in: context, first: true)
-                let error = refusal {
+                let error = caught {
                     if inChild { try context.save() }
                     try rivals.mine.save()
                 }
@@ -113,15 +113,15 @@ import Testing
         try Self.change(maker, .deny, in: rivals.theirs, first: false)
         try rivals.theirs.save()
         rivals.mine.delete(rivals.mine.object(with: id))
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133020)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 133020)
         rivals.mine.rollback()
         #expect(rivals.mine.object(with: id).many("badges").count == 1)
         rivals.mine.delete(rivals.mine.object(with: id))
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 1600)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 1600)
         rivals.mine.reset()
         rivals.mine.mergePolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
         _ = Self.read(id, .letGo, in: rivals.mine)
         rivals.mine.delete(rivals.mine.object(with: id))
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 1600)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 1600)
     }
 }

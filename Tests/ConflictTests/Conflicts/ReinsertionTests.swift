@@ -153,7 +153,7 @@ import Testing
         let rivals = try Rivals(rivalry)
         let (patient, policy) = try overtaken(rivals, .mergeByPropertyObjectTrumpMergePolicyType)
         policy.givesUp = true
-        let error = refusal { try rivals.mine.save() }
+        let error = caught { try rivals.mine.save() }
         #expect(error?.code.rawValue == 133020)
         let conflict = try #require(error?.persistentStoreSaveConflicts?.first { $0.sourceObject === patient })
         #expect(conflict.newVersionNumber == rivals.stored(patient)?.heldVersion)

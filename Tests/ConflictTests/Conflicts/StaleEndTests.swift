@@ -124,7 +124,7 @@ import Testing
         try rivals.theirs.save()
         #expect(rivals.stored(patient)?.int("age") == 30)
         patient.set("weight", 2.5)
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133020)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 133020)
     }
 
     @Test("3.5 A to-many whose members another context has saved already is not among the changed values")

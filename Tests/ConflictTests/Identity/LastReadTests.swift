@@ -48,7 +48,7 @@ import Testing
         rivals.theirs.object(with: id).set("age", 31)
         try rivals.theirs.save()
         rivals.mine.object(with: id).set("age", 40)
-        let conflict = try #require(refusal { try rivals.mine.save() }?.persistentStoreSaveConflicts?.first)
+        let conflict = try #require(caught { try rivals.mine.save() }?.persistentStoreSaveConflicts?.first)
         #expect(conflict.oldVersionNumber == 1 && conflict.newVersionNumber == 2)
         if refreshes {
             rivals.mine.refresh(conflict.sourceObject, mergeChanges: true)
@@ -77,7 +77,7 @@ import Testing
         rivals.mine.refresh(owner, mergeChanges: false)
         for _ in 0..<2 {
             rivals.mine.delete(owner)
-            #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133020)
+            #expect(caught { try rivals.mine.save() }?.code.rawValue == 133020)
             rivals.mine.rollback()
         }
         for member in held { rivals.mine.refresh(member, mergeChanges: false) }
@@ -135,7 +135,7 @@ import Testing
             changed.0.set(changed.1, "theirs")
             try rivals.theirs.save()
             func live() throws -> NSMutableOrderedSet { try mine(owner).mutableOrderedSetValue(forKey: "visits") }
-            let error = refusal {
+            let error = caught {
                 switch act {
                 case .add: try live().add(visit())
                 case .insert: try live().insert(visit(), at: 0)

@@ -91,7 +91,7 @@ import Testing
         let same = try #require(try rivals.theirs.all("Visit").first)
         #expect(same.one("patient") === owner)
         rivals.theirs.delete(former)
-        let code = refusal { try rivals.theirs.save() }?.code.rawValue
+        let code = caught { try rivals.theirs.save() }?.code.rawValue
         #expect(!same.isDeleted && (code == nil || code == 133020))
         #expect(rivals.stored(owner)?.ordered("visits").count == 1)
     }

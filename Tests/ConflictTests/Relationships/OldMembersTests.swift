@@ -109,7 +109,7 @@ import Testing
         try rivals.their(late).set("ward", try rivals.their(ward))
         try rivals.theirs.save()
         rivals.mine.delete(ward)
-        let code = refusal { try rivals.mine.save() }?.code.rawValue
+        let code = caught { try rivals.mine.save() }?.code.rawValue
         #expect(code == (isRead ? 133020 : nil))
         if code != nil {
             rivals.mine.mergePolicy = NSMergePolicy.overwrite
@@ -133,7 +133,7 @@ import Testing
         if refreshes { rivals.mine.refresh(patient, mergeChanges: true) }
         rivals.mine.delete(patient)
         rivals.mine.processPendingChanges()
-        let code = refusal { try rivals.mine.save() }?.code.rawValue
+        let code = caught { try rivals.mine.save() }?.code.rawValue
         #expect(code == (refreshes ? nil : 133020))
         if refreshes { #expect(try rivals.reader().all("Visit").isEmpty) }
         rivals.mine.undo()

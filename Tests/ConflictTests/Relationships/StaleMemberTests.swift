@@ -55,7 +55,7 @@ import Testing
     func isNotLost(_ reading: Hub.Reading) throws {
         let (rivals, owner, member) = try stale(reading)
         owner.write(reading.way, member, isPair: reading.isPair)
-        let refused = refusal { try rivals.mine.save() }
+        let refused = caught { try rivals.mine.save() }
         #expect(refused == nil || refused?.code.rawValue == 133020)
         if refused != nil {
             #expect(owner.pairing(reading.way, member) == pairs(reading.isPair))
@@ -95,7 +95,7 @@ extension StaleMemberTests {
             rivals.mine.redo()
             #expect(start.one("mate") === end && end.one("matched") === start)
         }
-        #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133020)
+        #expect(caught { try rivals.mine.save() }?.code.rawValue == 133020)
         rivals.mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try rivals.mine.save()
         #expect(start.one("mate") === end && end.one("matched") === start && rivals.stored(start)?.one("mate") != nil)

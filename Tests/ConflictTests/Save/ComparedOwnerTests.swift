@@ -144,7 +144,7 @@ import Testing
         let ward = try rivals.mine.named("North")
         try rivals.theirs.admit("b")
         _ = rivals.mine.make("Patient", ["name": "a", "ward": ward])
-        let error = refusal { try rivals.mine.save() }
+        let error = caught { try rivals.mine.save() }
         #expect(error?.code.rawValue == 133020 && error?.persistentStoreSaveConflicts?.map(\.sourceObject) == [ward])
     }
 

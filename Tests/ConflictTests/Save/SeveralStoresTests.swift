@@ -45,7 +45,7 @@ import Testing
             old.set("name", "older")
             context.delete(gone)
             let twin = context.make("Second", ["name": "taken"])
-            let error = refusal { try context.save() }
+            let error = caught { try context.save() }
             #expect(try names(context, "First") == ["new", "older"])
             #expect(try names(context, "Second") == ["taken"])
             #expect(!new.objectID.isTemporaryID && !new.hasChanges && !old.hasChanges)

@@ -145,7 +145,7 @@ import Testing
         third.delete(try third.named("South"))
         try third.save()
         _ = rivals.mine.make("Patient", ["name": "b", "ward": other])
-        let error = refusal { try rivals.mine.save() }
+        let error = caught { try rivals.mine.save() }
         #expect(error?.code.rawValue == 133020 && error?.persistentStoreSaveConflicts?.map(\.sourceObject) == [other])
         #expect(error?.persistentStoreSaveConflicts?.first?.newVersionNumber == 0)
         rivals.mine.rollback()
@@ -221,7 +221,7 @@ import Testing
         let given = try badge("3", rivals.mine)
         #expect(given.heldVersion == 2)
         try give("3", "South", rivals.theirs)
-        let error = refusal { try rivals.theirs.save() }
+        let error = caught { try rivals.theirs.save() }
         #expect(error?.code.rawValue == 133020 && error?.persistentStoreSaveConflicts?.map(\.sourceObject) == [held])
         rivals.theirs.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try rivals.theirs.save()

@@ -89,13 +89,6 @@ final class Rivals {
     }
 }
 
-func refusal(_ body: () throws -> Void) -> CocoaError? {
-    do {
-        try body()
-        return nil
-    } catch { return error as? CocoaError }
-}
-
 extension NSManagedObject {
     func text(_ key: String) -> String? { value(forKey: key) as? String }
     func int(_ key: String) -> Int? { value(forKey: key) as? Int }

@@ -56,8 +56,6 @@ extension Rivals {
     }
 }
 
-func code(_ body: () throws -> Void) -> Int? { refusal(body)?.code.rawValue }
-
 /// The statements of a store.
 final class StatementLog: Sendable {
     private let statements = Mutex<[String]>([])

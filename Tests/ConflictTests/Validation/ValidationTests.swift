@@ -119,7 +119,7 @@ final class Consistent: NSManagedObject {
             thing = stack.context.make("Thing", ["name": "t", "chief": part, "some": NSSet(array: [part])])
         }
 
-        func save() -> CocoaError? { refusal { try context.save() } }
+        func save() -> CocoaError? { caught { try context.save() } }
     }
 
     private func details(_ error: CocoaError?) -> [CocoaError] {
@@ -152,7 +152,7 @@ final class Consistent: NSManagedObject {
             #expect(predicate.evaluate(with: shown) == false)
             #expect(error.localizedDescription.contains("Thing.\(key)"))
             var given: AnyObject? = value as AnyObject
-            let early = try #require(refusal { try shop.thing.validateValue(&given, forKey: key) })
+            let early = try #require(caught { try shop.thing.validateValue(&given, forKey: key) })
             #expect(early.code.rawValue == code && early.validationKey == key && early.validationPredicate != nil)
             shop.thing.set(key, nil)
             try shop.context.save()
@@ -188,7 +188,7 @@ final class Consistent: NSManagedObject {
         #expect(shop.save()?.code.rawValue == 1550)
         shop.thing.set("weight", nil)
         var given: AnyObject? = NSString(string: "")
-        let error = try #require(refusal { try shop.thing.validateValue(&given, forKey: "link") })
+        let error = try #require(caught { try shop.thing.validateValue(&given, forKey: "link") })
         #expect(error.code.rawValue == 1690 && error.validationKey == "link" && error.validationValue as? String == "")
         try shop.context.save()
     }
@@ -200,7 +200,7 @@ final class Consistent: NSManagedObject {
         for (count, code) in [(1, 1580), (2, nil), (3, nil), (4, 1590), (0, nil)] {
             shop.thing.set("few", NSSet(array: Array(parts[..<count])))
             var given: AnyObject? = NSSet(array: Array(parts[..<count]))
-            #expect(refusal { try shop.thing.validateValue(&given, forKey: "few") }?.code.rawValue == code)
+            #expect(caught { try shop.thing.validateValue(&given, forKey: "few") }?.code.rawValue == code)
             let error = shop.save()
             #expect(error?.code.rawValue == code)
             guard code != nil else { continue }
@@ -231,9 +231,9 @@ final class Consistent: NSManagedObject {
         #expect(value as? URL == URL(string: "http://a.example/b"))
         shop.thing.setValue(value, forKey: "link")
         value = nil
-        #expect(refusal { try shop.thing.validateValue(&value, forKey: "name") }?.code.rawValue == 1570)
+        #expect(caught { try shop.thing.validateValue(&value, forKey: "name") }?.code.rawValue == 1570)
         value = NSNull()
-        #expect(refusal { try shop.thing.validateValue(&value, forKey: "chief") }?.code.rawValue == 1570)
+        #expect(caught { try shop.thing.validateValue(&value, forKey: "chief") }?.code.rawValue == 1570)
         try shop.thing.validateValue(&value, forKey: "word")
         #expect(value == nil)
         let wrong: [(String, AnyObject, Int)] = [
@@ -244,7 +244,7 @@ final class Consistent: NSManagedObject {
         ]
         for (key, given, code) in wrong {
             value = given
-            let error = refusal { try shop.thing.validateValue(&value, forKey: key) }
+            let error = caught { try shop.thing.validateValue(&value, forKey: key) }
             #expect(error?.code.rawValue == code && error?.validationKey == key, "\(key) \(given)")
         }
     }
@@ -264,7 +264,7 @@ final class Consistent: NSManagedObject {
         #expect(Set(details(error).map(\.code.rawValue)) == [1610, 1670, 1680, 1570])
         #expect(details(error).allSatisfy { $0.validationObject as? NSManagedObject === shop.thing })
         #expect(Set(details(error).compactMap(\.validationKey)) == ["size", "word", "code", "name"])
-        let direct = refusal { try shop.thing.validateForInsert() }
+        let direct = caught { try shop.thing.validateForInsert() }
         #expect(details(direct).count == 4)
     }
 
@@ -303,9 +303,9 @@ final class Consistent: NSManagedObject {
         stack.context.delete(doctor)
         stack.context.delete(free)
         stack.context.processPendingChanges()
-        #expect(refusal { try doctor.validateForDelete() }?.code.rawValue == 1600)
-        #expect(refusal { try free.validateForDelete() } == nil)
-        let error = try #require(refusal { try stack.context.save() })
+        #expect(caught { try doctor.validateForDelete() }?.code.rawValue == 1600)
+        #expect(caught { try free.validateForDelete() } == nil)
+        let error = try #require(caught { try stack.context.save() })
         #expect(error.code.rawValue == 1600 && error.validationKey == "badges")
         #expect((error.validationValue as? NSSet)?.contains(badge) == true)
         #expect(error.validationObject as? NSManagedObject === doctor)
@@ -354,7 +354,7 @@ final class Consistent: NSManagedObject {
         #expect("\(try #require(vowel.validationPredicate))".contains("CONTAINS"))
         #expect(vowel.validationKey == "word" && vowel.validationValue as? String == "xyz")
         var value: AnyObject? = NSString(string: "xyz")
-        #expect(details(refusal { try shop.thing.validateValue(&value, forKey: "word") }).count == 2)
+        #expect(details(caught { try shop.thing.validateValue(&value, forKey: "word") }).count == 2)
         shop.thing.set("word", "banana")
         try shop.context.save()
         // The bounds of the model went with the predicates.
@@ -376,7 +376,7 @@ final class Consistent: NSManagedObject {
         #expect(Set(patient.validated).isSuperset(of: ["name", "age", "weight", "ward", "doctors", "visits"]))
         patient.set("age", 4)
         patient.set("weight", Double.nan)
-        #expect(refusal { try stack.context.save() }?.validationKey == "weight")
+        #expect(caught { try stack.context.save() }?.validationKey == "weight")
         patient.set("weight", 1.0)
         try stack.context.save()
         #expect(patient.text("name") == "Ada")
@@ -396,16 +396,16 @@ final class Consistent: NSManagedObject {
         draft.entities[0].className = "ConflictTests.Consistent"
         let stack = try Stack(type, model: NSManagedObjectModel(draft: draft))
         let patient = stack.context.make("Patient", ["name": "Bad"])
-        #expect(refusal { try stack.context.save() }?.localizedDescription == "A bad name.")
+        #expect(caught { try stack.context.save() }?.localizedDescription == "A bad name.")
         patient.set("name", "Good")
         try stack.context.save()
         patient.set("name", "Bad")
-        #expect(refusal { try stack.context.save() }?.validationObject as? NSManagedObject === patient)
+        #expect(caught { try stack.context.save() }?.validationObject as? NSManagedObject === patient)
         patient.set("name", "Good")
         patient.set("code", 7)
         try stack.context.save()
         stack.context.delete(patient)
-        #expect(refusal { try stack.context.save() }?.code.rawValue == 1550)
+        #expect(caught { try stack.context.save() }?.code.rawValue == 1550)
         #expect(try stack.another().all("Patient").count == 1)
     }
 }

@@ -153,7 +153,7 @@ import Testing
                 let object = isNew ? stack.context.make(ExtremeValueTests.entity) : saved
                 object.setValue(value, forKey: name)
                 let error = #expect(throws: CocoaError.self, "\(name)") { try stack.context.save() }
-                let sentence = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+                let sentence = error.sentence
                 #expect(
                     sentence.contains(name) && sentence.contains(ExtremeValueTests.entity),
                     "\(name): \(sentence)")

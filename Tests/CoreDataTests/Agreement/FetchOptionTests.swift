@@ -124,7 +124,7 @@ import Testing
 
     private func expectUnknown(_ entity: String, _ what: String, _ body: () throws -> Void) {
         let error = #expect(throws: CocoaError.self, "\(what)") { try body() }
-        let sentence = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+        let sentence = error.sentence
         #expect(error?.code.rawValue == 134060)
         #expect(sentence.contains("nope") && sentence.contains(entity), "\(what): \(sentence)")
     }

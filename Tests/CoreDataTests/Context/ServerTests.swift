@@ -64,9 +64,8 @@ struct ServerTests {
             try coordinator.addPersistentStore(
                 ofType: type, configurationName: nil, at: folder.file("x.sqlite"), options: nil)
         }
-        let sentence = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
         #expect(error?.code.rawValue == 134060)
-        #expect(sentence.hasPrefix("unsupported: the attribute Shape.path is of undefined type"))
+        #expect(error.sentence.hasPrefix("unsupported: the attribute Shape.path is of undefined type"))
         #expect(!FileManager.default.fileExists(atPath: folder.file("x.sqlite").path))
     }
 
@@ -77,6 +76,6 @@ struct ServerTests {
         request.predicate = NSPredicate { _, _ in true }
         let error = #expect(throws: CocoaError.self) { try stack.context.fetch(request) }
         #expect(error?.code.rawValue == 134060)
-        #expect((error?.userInfo[NSLocalizedDescriptionKey] as? String)?.contains("block") == true)
+        #expect(error.sentence.contains("block"))
     }
 }

@@ -11,13 +11,6 @@ import Testing
 @Suite struct RuleTests {
     static let stores = StoreMaker.types
 
-    private func error(_ body: () throws -> Void) -> CocoaError? {
-        do {
-            try body()
-            return nil
-        } catch { return error as? CocoaError }
-    }
-
     @Test("Cascade deletes the members, nullify clears the other side, both when changes are processed")
     func cascade() throws {
         let stack = try Stack()
@@ -62,7 +55,7 @@ import Testing
         try context.save()
         context.delete(doctor)
         context.processPendingChanges()
-        let refused = error { try context.save() }
+        let refused = caught { try context.save() }
         #expect(refused?.code.rawValue == 1600)
         #expect(refused?.validationKey == "badges")
         #expect(refused?.validationObject as? NSManagedObject === doctor)
@@ -77,13 +70,13 @@ import Testing
     func required(_ type: String) throws {
         let stack = try Stack(type)
         let first = stack.context.make("Patient")
-        let single = error { try stack.context.save() }
+        let single = caught { try stack.context.save() }
         #expect(single?.code.rawValue == 1570)
         #expect(single?.validationKey == "name")
         #expect(single?.validationObject as? NSManagedObject === first)
         #expect(single?.localizedDescription.contains("Patient.name") == true)
         _ = stack.context.make("Patient")
-        let several = error { try stack.context.save() }
+        let several = caught { try stack.context.save() }
         #expect(several?.code.rawValue == 1560)
         #expect((several?.userInfo[NSDetailedErrorsKey] as? [any Error])?.count == 2)
         #expect(try stack.another().all("Patient").isEmpty)
@@ -93,16 +86,16 @@ import Testing
     func notANumber(_ type: String) throws {
         let stack = try Stack(type)
         let patient = stack.context.make("Patient", ["name": "Ada", "weight": Double.nan])
-        let refused = error { try stack.context.save() }
+        let refused = caught { try stack.context.save() }
         #expect(refused?.validationKey == "weight")
         #expect(refused?.localizedDescription.contains("Patient.weight") == true)
         patient.setValue(1.5, forKey: "weight")
         patient.setValue(NSDecimalNumber.notANumber, forKey: "fee")
-        #expect(error { try stack.context.save() }?.validationKey == "fee")
+        #expect(caught { try stack.context.save() }?.validationKey == "fee")
         // No decimal holds these.
         for number in [Double.infinity, 1e300, -1e200] {
             patient.setValue(number, forKey: "fee")
-            #expect(error { try stack.context.save() }?.validationKey == "fee")
+            #expect(caught { try stack.context.save() }?.validationKey == "fee")
         }
         patient.setValue(nil, forKey: "fee")
         try stack.context.save()
@@ -114,9 +107,9 @@ import Testing
         let patient = stack.context.make("Patient", ["name": "Ada"])
         let age = try #require(patient._state.info.entity.slots.firstIndex { $0.name == "age" })
         patient._setInt(age, 40000)
-        #expect(error { try stack.context.save() }?.code.rawValue == 1610)
+        #expect(caught { try stack.context.save() }?.code.rawValue == 1610)
         patient._setInt(age, -40000)
-        #expect(error { try stack.context.save() }?.code.rawValue == 1620)
+        #expect(caught { try stack.context.save() }?.code.rawValue == 1620)
         patient._setInt(age, 32767)
         try stack.context.save()
         let reader = stack.another()

@@ -7,13 +7,6 @@ import Testing
 @testable import CoreData
 
 @Suite struct ReadErrorTests {
-    private func error(_ body: () throws -> Void) -> CocoaError? {
-        do {
-            try body()
-            return nil
-        } catch { return error as? CocoaError }
-    }
-
     private func underlying(_ error: CocoaError?) -> Int? {
         (error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.code.rawValue
     }
@@ -66,13 +59,13 @@ import Testing
         try hospital.stack.context.save()
         #expect(patient.name == nil)
         #expect(!patient.isDeleted)
-        let thrown = error { try context.save() }
+        let thrown = caught { try context.save() }
         #expect(thrown?.code.rawValue == 134060)
         #expect(underlying(thrown) == 133000)
         #expect(thrown?.validationKey == "name")
         #expect(patient.isFault && !context.hasChanges)
         #expect(patient.name == nil)
-        #expect(underlying(error { try context.save() }) == 133000, "Each read is an error.")
+        #expect(underlying(caught { try context.save() }) == 133000, "Each read is an error.")
         try context.save()
     }
 
@@ -85,19 +78,19 @@ import Testing
         context.shouldDeleteInaccessibleFaults = false
         let patients = hospital.ids.map { context.object(with: $0) }
         let mend = try hospital.spoil(0)
-        let unreadable = error { try context.fulfill(patients) }
+        let unreadable = caught { try context.fulfill(patients) }
         #expect(unreadable?.code.rawValue == 134180)
         #expect(unreadable?.validationKey == "tag")
         #expect(patients[0].isFault)
         try mend()
         hospital.stack.context.delete(hospital.stack.context.object(with: hospital.ids[1]))
         try hospital.stack.context.save()
-        let gone = error { try context.fulfill(patients) }
+        let gone = caught { try context.fulfill(patients) }
         #expect(gone?.code.rawValue == 134060)
         #expect(underlying(gone) == 133000)
         #expect(gone?.affectedObjects?.first as? NSManagedObjectID == hospital.ids[1])
         #expect(patients[0].name == "0")
-        #expect(underlying(error { try context.fulfill(patients) }) == 133000, "It is still gone.")
+        #expect(underlying(caught { try context.fulfill(patients) }) == 133000, "It is still gone.")
         try context.fulfill([patients[0], patients[2]])
     }
 
@@ -108,10 +101,10 @@ import Testing
         let patient = context.object(with: hospital.ids[1])
         let mend = try hospital.spoil(1)
         patient.setValue("Grace", forKey: "name")
-        let first = error { try context.save() }
+        let first = caught { try context.save() }
         #expect(first?.code.rawValue == 134060)
         #expect(first?.validationKey == "name")
-        let second = error { try context.save() }
+        let second = caught { try context.save() }
         #expect(second?.code.rawValue == 134060, "the row still cannot be read")
         #expect(underlying(second) == 134180)
         #expect(context.hasChanges)

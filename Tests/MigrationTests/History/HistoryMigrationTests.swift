@@ -167,7 +167,7 @@ import Testing
         try versions.open(4, NSSQLiteStoreType, Self.tracked) { context in
             let left = try (context.values("Root", "name"), versions.sql("SELECT COUNT(*) FROM ZROOT"))
             #expect(left == (["Root", "Leaf"], ["2"]))
-            #expect(failure { _ = try transactions(context, after: token) }?.number == 134301)
+            #expect(caught { _ = try transactions(context, after: token) }?.number == 134301)
         }
     }
 

@@ -203,7 +203,7 @@ import Testing
             V.entity("Work", "", V.attribute("title")) + V.entity("Book", "parentEntity=\"Work\"")
                 + V.entity("Film", "parentEntity=\"Work\""))
         try versions.open(1) { try $0.save() }
-        let error = failure { try versions.open(2) { _ in } }
+        let error = caught { try versions.open(2) { _ in } }
         #expect(error?.number == 134190)
         #expect(error?.sentence.contains("Work would unite Book and Film") == true, "\(error?.sentence ?? "")")
     }
@@ -232,7 +232,7 @@ import Testing
         }
         let versions = try V(version(sample.former), version(sample.later))
         try versions.open(1) { try $0.save() }
-        let error = failure { try versions.open(2) { _ in } }
+        let error = caught { try versions.open(2) { _ in } }
         #expect(
             error?.number == 134190 && error?.sentence.contains(sample.words) == true,
             "\(sample.what): \(error?.sentence ?? "")")

@@ -134,7 +134,7 @@ import Testing
         var options = V.automatic
         options[NSReadOnlyPersistentStoreOption] = true
         try versions.open(2, NSSQLiteStoreType, options) { context in
-            let error = failure { try context.persistentStoreCoordinator?.finishDeferredLightweightMigration() }
+            let error = caught { try context.persistentStoreCoordinator?.finishDeferredLightweightMigration() }
             #expect(error?.number == 134030)
         }
         try versions.open(2) { try $0.persistentStoreCoordinator?.finishDeferredLightweightMigration() }
@@ -187,7 +187,7 @@ import Testing
         try NSPersistentStoreCoordinator.setMetadata(
             before.merging([key: true]) { _, new in new }, forPersistentStoreOfType: type, at: versions.store)
         try versions.open(1, type, [NSReadOnlyPersistentStoreOption: true]) { context in
-            let error = failure { try context.persistentStoreCoordinator?.finishDeferredLightweightMigration() }
+            let error = caught { try context.persistentStoreCoordinator?.finishDeferredLightweightMigration() }
             #expect(error?.number == 134030)
         }
         #expect(try metadata()[key] as? Bool == true)

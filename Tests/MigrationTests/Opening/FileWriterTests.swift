@@ -27,7 +27,7 @@ private final class Writer: Sendable {
                 let title = "w\(number)"
                 let refusal = context.performAndWait {
                     context.make("Item", ["title": title])
-                    return failure { try context.save() }
+                    return caught { try context.save() }
                 }
                 state.withLock {
                     if let refusal { $0.refusal = refusal } else { $0.saved.append(title) }
@@ -121,11 +121,11 @@ private final class Writer: Sendable {
         try migrate(type, "inferred")
         store.metadata = store.metadata.merging(["mine": 1]) { $1 }
         for _ in 0..<2 {
-            let refusal = failure { try context.save() }
+            let refusal = caught { try context.save() }
             #expect(refusal?.number == 134100, "\(refusal?.sentence ?? "saved")")
         }
         context.make("Item", ["title": "late"])
-        let refusal = failure { try context.save() }
+        let refusal = caught { try context.save() }
         #expect(
             refusal?.number == 134100 && refusal?.sentence.contains("migrated elsewhere") == true,
             "\(refusal?.sentence ?? "saved")")
@@ -145,13 +145,13 @@ private final class Writer: Sendable {
             context.performAndWait { _ = context.make("Item", ["title": "late"]) }
             let ended = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
-                refusals.append(context.performAndWait { failure { try context.save() }?.number })
+                refusals.append(context.performAndWait { caught { try context.save() }?.number })
                 ended.signal()
             }
             ended.wait()
-            refusals.append(context.performAndWait { failure { try context.save() }?.number })
+            refusals.append(context.performAndWait { caught { try context.save() }?.number })
         }
-        refusals.append(context.performAndWait { failure { try context.save() }?.number })
+        refusals.append(context.performAndWait { caught { try context.save() }?.number })
         #expect(refusals == [134090, 134110, 134100])
         #expect(try titles(NSXMLStoreType) == ["t0", "t1", "t2"])
     }
@@ -170,7 +170,7 @@ private final class Writer: Sendable {
         #expect(try titles(NSXMLStoreType).count == 5 && runs == 2)
 
         try fill(NSXMLStoreType, 3)
-        let error = failure {
+        let error = caught {
             try migrate(NSXMLStoreType, "mapped") { try larger.write(to: versions.store, options: .atomic) }
         }
         #expect(

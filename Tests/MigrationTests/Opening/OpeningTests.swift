@@ -1,5 +1,6 @@
 // Adding a store of another version: what the options say, and what is refused in which words.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -61,10 +62,10 @@ import Testing
     func options() throws {
         let shop = try filled()
         let before = try Data(contentsOf: shop.store)
-        #expect(failure { try shop.open(2, NSSQLiteStoreType, [:]) { _ in } }?.number == 134100)
+        #expect(caught { try shop.open(2, NSSQLiteStoreType, [:]) { _ in } }?.number == 134100)
         let second = [NSInferMappingModelAutomaticallyOption: true]
-        #expect(failure { try shop.open(2, NSSQLiteStoreType, second) { _ in } }?.number == 134100)
-        let error = failure {
+        #expect(caught { try shop.open(2, NSSQLiteStoreType, second) { _ in } }?.number == 134100)
+        let error = caught {
             try shop.open(2, NSSQLiteStoreType, [NSMigratePersistentStoresAutomaticallyOption: true]) { _ in }
         }
         #expect(error?.number == 134140 && error?.sentence.contains("no mapping model") == true)
@@ -76,7 +77,7 @@ import Testing
         let shop = try filled()
         try FileManager.default.removeItem(at: shop.url.appendingPathComponent("Shop 1.xcdatamodel"))
         try shop.write("DELETE FROM Z_MODELCACHE")
-        let error = failure { try shop.open(2) { _ in } }
+        let error = caught { try shop.open(2) { _ in } }
         #expect(error?.number == 134130)
         #expect((error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.number == 134100)
     }
@@ -87,7 +88,7 @@ import Testing
             V.entity("Item", "", V.attribute("price", "Integer 32")),
             V.entity("Item", "", V.attribute("price", "Double")))
         try shop.open(1) { try $0.save() }
-        let error = failure { try shop.open(2) { _ in } }
+        let error = caught { try shop.open(2) { _ in } }
         #expect(error?.number == 134190)
         #expect(error?.userInfo[NSEntityNameErrorKey] as? String == "Item")
         #expect(error?.validationKey == "price")
@@ -98,7 +99,7 @@ import Testing
     @Test("A store that may not be written is not migrated: 134110 with the cause")
     func readOnly() throws {
         let shop = try filled()
-        let error = failure {
+        let error = caught {
             try shop.open(2, NSSQLiteStoreType, V.automatic.merging([NSReadOnlyPersistentStoreOption: true]) { $1 }) {
                 _ in
             }
@@ -120,7 +121,7 @@ import Testing
             for _ in 1...3 { context.make("Item") }
             try context.save()
         }
-        let error = failure { try shop.open(2) { _ in } }
+        let error = caught { try shop.open(2) { _ in } }
         #expect(error?.number == 134111)
         #expect(error?.userInfo[NSEntityNameErrorKey] as? String == "Item")
         let said = error?.sentence ?? ""
@@ -160,7 +161,7 @@ import Testing
         let uuid =
             try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: shop.store)[NSStoreUUIDKey]
             as? String ?? ""
-        let error = failure {
+        let error = caught {
             if mapped {
                 let (first, second) = (try shop.model(1), try shop.model(2))
                 let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: first, destinationModel: second)
@@ -194,7 +195,7 @@ import Testing
             try context.save()
         }
         let before = try Data(contentsOf: shop.store)
-        let error = failure { try shop.open(2, type) { _ in } }
+        let error = caught { try shop.open(2, type) { _ in } }
         #expect(error?.number == 134020 && error?.sentence.contains("Ware") == true, "\(error?.sentence ?? "")")
         #expect(try Data(contentsOf: shop.store) == before)
         #expect(try shop.open(1, type) { try $0.all("Item").count } == 3)
@@ -233,7 +234,7 @@ import Testing
     func nothingBefore(_ type: String) throws {
         let shop = try Versions("", V.entity("Item", "", V.attribute("title")))
         try shop.open(1, type) { _ in }
-        #expect(failure { try shop.open(2, type, [:]) { _ in } }?.number == 134100)
+        #expect(caught { try shop.open(2, type, [:]) { _ in } }?.number == 134100)
         try shop.open(2, type) { context in
             context.make("Item", ["title": "t"])
             try context.save()
@@ -253,7 +254,7 @@ import Testing
                     at: shop.store, toVersionsOf: shop.url)
             },
         ] as [() throws -> Void] {
-            let error = failure(body)
+            let error = caught(body)
             #expect(
                 error?.number == 134110 && error?.sentence.contains("Shop1to2.cdm") == true, "\(error?.sentence ?? "")")
         }
@@ -272,7 +273,7 @@ import Testing
             context.make("Item")
             try context.save()
         }
-        let error = failure { try shop.open(2) { _ in } }
+        let error = caught { try shop.open(2) { _ in } }
         #expect(error?.number == 134110)
         #expect((error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.number == 1570)
         #expect(error?.sentence.contains("/Item/p2") == true, "\(error?.sentence ?? "")")

@@ -41,16 +41,16 @@ import Testing
             try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
         }
         #expect(count == 2)
-        let read = failure { _ = try reader.all("Item") }
+        let read = caught { _ = try reader.all("Item") }
         #expect(
             read?.number == 134100 && read?.sentence.contains("was migrated elsewhere") == true,
             "\(read?.sentence ?? "")")
         writer.make("Item", ["title": "late"])
-        #expect(failure { try writer.save() }?.number == 134100)
+        #expect(caught { try writer.save() }?.number == 134100)
         #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM") == ["2"])
         // A connection that is opened only now finds the same.
         #expect(
-            failure { _ = try reader.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }?.number == 134100
+            caught { _ = try reader.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }?.number == 134100
         )
     }
 
@@ -82,11 +82,11 @@ import Testing
                 try versions.open(2, NSSQLiteStoreType, V.automatic.merging(options) { $1 }) { _ in }
                 if isTold {
                     context.make("Item", ["title": "late"])
-                    #expect(failure { try context.save() }?.number == 134100)
+                    #expect(caught { try context.save() }?.number == 134100)
                     context.rollback()
                 }
                 for _ in 1...2 {
-                    let refused = failure { try context.execute(make()) }
+                    let refused = caught { try context.execute(make()) }
                     #expect(refused?.number == 134100, "\(refused.map { "\($0)" } ?? "")")
                 }
                 #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM WHERE ZTITLE = 'a'") != ["0"])

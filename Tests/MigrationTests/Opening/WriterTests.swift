@@ -132,7 +132,7 @@ private final class Program {
             nonisolated(unsafe) var error: CocoaError?
             let store = store
             Thread.detachNewThread {
-                error = failure {
+                error = caught {
                     try coordinator.addPersistentStore(
                         ofType: NSSQLiteStoreType, configurationName: nil, at: store,
                         options: Versions.automatic.merging([NSPersistentStoreTimeoutOption: 0.05]) { $1 })
@@ -144,7 +144,7 @@ private final class Program {
             #expect(
                 error?.sentence.contains("is being migrated elsewhere") == true, "\(error?.sentence ?? "")")
             // Inside, nobody waits for himself.
-            let inside = failure {
+            let inside = caught {
                 try coordinator.addPersistentStore(
                     ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: Versions.automatic)
             }

@@ -105,7 +105,7 @@ import Testing
             case "composite": model(x + y, attribute: "")
             default: model(x + y + element("z", "String", ""))
             }
-        let refusal = failure { _ = try migrated(NSSQLiteStoreType, model(x + y), later, [["y": "only"]]) }
+        let refusal = caught { _ = try migrated(NSSQLiteStoreType, model(x + y), later, [["y": "only"]]) }
         #expect(refusal?.code.rawValue == 134190)
         let name = what == "composite" ? "Item.place " : what == "new" ? "Item.place.z" : "Item.place.x"
         #expect(refusal?.localizedDescription.contains(name) == true, "\(refusal?.localizedDescription ?? "")")

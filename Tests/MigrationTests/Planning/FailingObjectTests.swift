@@ -50,7 +50,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
         let findings = try plan.rehearse()
         #expect(
             rows(findings).sorted() == ["Item.other Item/p3", "Item.tag Item/p1", "Item.tag Item/p3"], "\(findings)")
-        let error = failure { try plan.run() }
+        let error = caught { try plan.run() }
         #expect(error?.number == 134110 && error?.sentence.contains("/Item/p") == true)
         let details = error?.userInfo[NSDetailedErrorsKey] as? [CocoaError]
         #expect(details?.count == 3 && details?.allSatisfy { $0.affectedObjects?.count == 1 } == true)
@@ -127,7 +127,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
         let equal = ["Item.code Item/p1", "Item.code Item/p3", "Item.title Item/p1", "Item.title Item/p2"]
         try fill(false)
         #expect(try rows(plan(versions, type).rehearse()) == ["Item.tag Item/p4"] + equal)
-        let error = failure { try plan(versions, type).run() }
+        let error = caught { try plan(versions, type).run() }
         let details = error?.userInfo[NSDetailedErrorsKey] as? [CocoaError]
         #expect(details?.map(\.number) == [1570, 134111, 134111, 134111, 134111])
         try fill(true)
@@ -184,7 +184,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
         }
         let versions = try V(entities("String"), entities("Integer 32"))
         try versions.open(1) { try $0.save() }
-        let error = failure { try versions.open(2) { _ in } }
+        let error = caught { try versions.open(2) { _ in } }
         #expect(error?.number == 134190)
         #expect(error?.sentence.contains("Box.age") == true && error?.sentence.contains("Item.age") == true)
     }
@@ -237,7 +237,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             V.attribute("data", "Date"), "data", NSExpression(format: "$source.title"))
         let findings = try plan.rehearse()
         #expect(rows(findings) == ["Ware.data Item/p1", "Ware.data Item/p3", "Ware.data Item/p5"], "\(findings)")
-        let error = failure { try plan.run() }
+        let error = caught { try plan.run() }
         #expect(error?.number == 134110 && error?.sentence.contains("/Item/p1") == true)
         #expect(error?.affectedObjects?.count == 1 && error?.validationKey == "data")
         #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM") == ["5"])
@@ -251,7 +251,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             V.attribute("name", "String", ""), "name", NSExpression(format: "$source.title"))
         let findings = try plan.rehearse()
         #expect(rows(findings).sorted() == ["Ware.name Item/p2", "Ware.name Item/p4"], "\(findings)")
-        let error = failure { try plan.run() }
+        let error = caught { try plan.run() }
         #expect(
             error?.sentence.contains("/Item/p2") == true && error?.sentence.contains("/Item/p4") == true,
             "\(error?.sentence ?? "")")
@@ -288,7 +288,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             V.attribute("name"), "name", NSExpression(format: "$source.title"), policy: "RefusingPolicy")
         let findings = try plan.rehearse()
         #expect(findings.compactMap { $0.id?.split(separator: "/").last } == ["p2", "p4"], "\(findings)")
-        let error = failure { try plan.run() }
+        let error = caught { try plan.run() }
         #expect(error?.sentence.contains("/Item/p2") == true)
         #expect(error?.userInfo[NSUnderlyingErrorKey] is RefusingPolicy.Refusal)
         #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM") == ["5"])

@@ -88,7 +88,7 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
     func unknownKeys(_ text: String) throws {
         let versions = try shop()
         let items = entity("Item", "Ware", "TRUEPREDICATE", [("name", NSExpression(format: text))])
-        let error = failure { try migration(versions, items, people).perform(0) }
+        let error = caught { try migration(versions, items, people).perform(0) }
         #expect(error?.number == 134110, "\(String(describing: error))")
         #expect(error?.sentence.contains("Nothing was written") == true)
     }
@@ -103,7 +103,7 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
         let versions = try shop()
         let expression = NSExpression(format: text)
         let items = entity("Item", "Ware", "TRUEPREDICATE", [(text.hasSuffix("count") ? "rank" : "name", expression)])
-        let error = failure { try migration(versions, items, people).perform(0) }
+        let error = caught { try migration(versions, items, people).perform(0) }
         #expect(error == nil, "\(String(describing: error))")
     }
 
@@ -171,7 +171,7 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
         #expect(texts.allSatisfy { $0.hasPrefix("The step from Shop 1 to Shop 2 cannot run here.") })
         #expect(found.findings.contains { $0.entity == "Item" && $0.property == "color" })
         #expect(try found.rehearse() == found.findings)
-        #expect(failure { try found.run() }?.number == 134110)
+        #expect(caught { try found.run() }?.number == 134110)
         #expect(try Data(contentsOf: versions.store) == before)
     }
 

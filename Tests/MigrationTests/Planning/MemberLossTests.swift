@@ -101,7 +101,7 @@ import Testing
             context.make("Box", ["tags": NSSet(object: context.make("Tag"))])
             try context.save()
         }
-        let error = failure { _ = try plan(versions) }
+        let error = caught { _ = try plan(versions) }
         #expect(error?.number == 134190 && error?.sentence.contains("tags was a to-many and is a to-one") == true)
     }
 

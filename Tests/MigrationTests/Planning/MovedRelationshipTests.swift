@@ -222,7 +222,7 @@ import Testing
             context.make("One", ["tags": NSSet(object: context.make("Tag"))])
             try context.save()
         }
-        let refusal = failure { try versions.open(2) { _ in } }
+        let refusal = caught { try versions.open(2) { _ in } }
         #expect(refusal?.code.rawValue == 134190)
         #expect(refusal?.localizedDescription.contains("would unite the members of One.tags and Two.tags") == true)
         let count = try versions.open(1) { try $0.all("One").count }

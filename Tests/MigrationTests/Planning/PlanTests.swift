@@ -117,7 +117,7 @@ import Testing
             #expect(tagged == [3])
         }
         _ = try NSPersistentStoreCoordinator(versions.model(1), at: backup)
-        let taken = failure { try plan.run(backup: backup) }
+        let taken = caught { try plan.run(backup: backup) }
         #expect(taken?.number == 134030)
         let done = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url)
         #expect(done.steps.isEmpty && done.lost.isEmpty)
@@ -146,7 +146,7 @@ import Testing
     func refusals() throws {
         let versions = try V(Self.first, Self.second, V.entity("Item", "", V.attribute("title", "Date")))
         try filled(versions)
-        let open = failure { _ = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url) }
+        let open = caught { _ = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url) }
         #expect(open?.number == 134190)
         #expect(
             open?.sentence.hasPrefix("The step from Shop 2 to Shop 3 failed") == true
@@ -155,17 +155,17 @@ import Testing
         let short = try coordinator.migrationPlan(
             at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 2"])
         #expect(short.steps.map(\.to) == ["Shop 2"])
-        let missing = failure {
+        let missing = caught {
             _ = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url, versions: ["Shop 2"])
         }
         #expect(missing?.number == 134130 && missing?.sentence.contains("Shop 1") == true)
-        let unknown = failure {
+        let unknown = caught {
             _ = try coordinator.migrationPlan(
                 at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 9"])
         }
         #expect(unknown?.number == 134020 && unknown?.sentence.contains("Shop 9") == true)
         // A chain that fails midway leaves the last whole version.
-        let failed = failure { try coordinator.migrateStore(at: versions.store, toVersionsOf: versions.url) }
+        let failed = caught { try coordinator.migrateStore(at: versions.store, toVersionsOf: versions.url) }
         #expect(
             failed?.sentence.hasPrefix("The step from Shop 2 to Shop 3 failed, and the store has the version Shop 2.")
                 == true)
@@ -186,7 +186,7 @@ import Testing
             context.make("Item", ["title": "x"])
             try context.save()
         }
-        let error = failure { try coordinator.migrateStore(at: versions.store, toVersionsOf: versions.url) }
+        let error = caught { try coordinator.migrateStore(at: versions.store, toVersionsOf: versions.url) }
         #expect(error?.number == 134110, "\(error?.sentence ?? "none")")
         #expect(error?.sentence.contains("the store has the version Shop 2.") == true)
         #expect(error?.sentence.contains("as it was") == false && error?.sentence.contains("/Item/p1") == true)
@@ -206,7 +206,7 @@ import Testing
             context.make("Item", ["age": 1])
             try context.save()
         }
-        let error = failure {
+        let error = caught {
             _ = try coordinator.migrationPlan(
                 at: versions.store, toVersionsOf: versions.url, type: NSPersistentStore.StoreType(rawValue: type))
         }
@@ -230,7 +230,7 @@ import Testing
         #expect(try steps(["Shop 1", "Shop 3"]) == ["Shop 1 Shop 3"])
         #expect(try steps(["Shop 1"]) == [])
         #expect(try steps(nil) == ["Shop 2 Shop 3"])
-        #expect(failure { _ = try steps(["Shop 3"]) }?.number == 134130)
+        #expect(caught { _ = try steps(["Shop 3"]) }?.number == 134130)
         // The current version comes before the other with its hashes.
         let current = "<plist><dict><key>_XCCurrentVersionName</key><string>Shop 1.xcdatamodel</string></dict></plist>"
         try Data(current.utf8).write(to: versions.url.appendingPathComponent(".xccurrentversion"))

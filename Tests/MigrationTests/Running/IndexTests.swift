@@ -108,7 +108,7 @@ import Testing
             where !entity.uniquenessConstraints.isEmpty {
                 context.make(entity.name ?? "", ["name": "equal"])
                 context.make(entity.name ?? "", ["name": "equal"])
-                let error = failure { try context.save() }
+                let error = caught { try context.save() }
                 #expect(error?.number == 133021, "\(entity.name ?? ""): \(String(describing: error))")
                 context.rollback()
             }
@@ -130,7 +130,7 @@ import Testing
         let findings = try plan.rehearse()
         #expect(findings.compactMap(\.id).map { $0.suffix(4) } == ["A/p1", "A/p2", "A/p3"], "\(findings)")
         #expect(findings.allSatisfy { $0.entity == "A" })
-        #expect(failure { try versions.open(2) { _ in } }?.number == 134111)
+        #expect(caught { try versions.open(2) { _ in } }?.number == 134111)
         #expect(try versions.sql("SELECT ifnull(ZNAME, '-') FROM ZA ORDER BY Z_PK") == ["-", "-", "-", "x"])
         #expect(try versions.sql("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_A_UNIQUE_name'") == ["1"])
 

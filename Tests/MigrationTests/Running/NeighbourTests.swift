@@ -93,7 +93,7 @@ import Testing
         let plan = try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
             at: versions.store, toVersionsOf: versions.url)
         let refused = versions.folder.file("shop.backup")
-        let error = failure { try plan.run(backup: refused) }
+        let error = caught { try plan.run(backup: refused) }
         #expect(error?.number == 134030 && error?.sentence.contains("extension") == true)
         #expect(!FileManager.default.fileExists(atPath: refused.path))
         #expect(try photo(versions.model(1), at: versions.store) == 300_000)
@@ -139,7 +139,7 @@ import Testing
             try context.save()
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try older.model(1))
-        let error = failure {
+        let error = caught {
             try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: V.automatic)
         }
@@ -163,7 +163,7 @@ import Testing
             try versions.open(2) { _ in }
             #expect(fault.value(forKey: "title") == nil)
             context.make("Item", ["title": "b"])
-            #expect(failure { try context.save() }?.number == 134100)
+            #expect(caught { try context.save() }?.number == 134100)
         }
         #expect(try versions.open(2, NSSQLiteStoreType, [:]) { try $0.values("Item", "title") } == ["a"])
     }

@@ -112,7 +112,7 @@ import Testing
             return (tokens[0], tokens[2])
         }
         try versions.open(2, NSSQLiteStoreType, Self.tracked) { context in
-            #expect(failure { _ = try titles(context, after: old) }?.number == 134301)
+            #expect(caught { _ = try titles(context, after: old) }?.number == 134301)
             let rest = try titles(context, after: new)
             #expect(rest == ["Item 3 0 []"], "\(rest)")
         }
@@ -301,7 +301,7 @@ import Testing
         try fill(versions)
         let before = try Data(contentsOf: versions.store)
         let manager = NSMigrationManager(sourceModel: try versions.model(1), destinationModel: try versions.model(2))
-        let error = failure {
+        let error = caught {
             try manager.migrateInPlace(
                 versions.store, type: NSSQLiteStoreType, options: [NSReadOnlyPersistentStoreOption: true],
                 with: mapping(versions))

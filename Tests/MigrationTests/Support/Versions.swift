@@ -94,14 +94,3 @@ extension NSManagedObjectContext {
         try all(entity).map { $0.value(forKey: key).map { "\($0)" } ?? "nil" }
     }
 }
-
-/// What a block throws; nil where it does not.
-func failure(_ body: () throws -> Void) -> CocoaError? {
-    do { try body() } catch { return error as? CocoaError }
-    return nil
-}
-
-extension CocoaError {
-    var number: Int { code.rawValue }
-    var sentence: String { userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
-}

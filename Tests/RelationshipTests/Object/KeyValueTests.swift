@@ -189,10 +189,10 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         #expect(patient["awake"] as? Bool == true)
         patient.setValue(-99_999, forKey: "age")
         #expect(patient["age"] as? Int == -99_999)
-        let error = thrown { try stack.context.save() }
+        let error = caught { try stack.context.save() }
         #expect(error?.code.rawValue == 1620 && error?.validationKey == "age")
         patient.setValue(99_999, forKey: "age")
-        #expect(thrown { try stack.context.save() }?.code.rawValue == 1610)
+        #expect(caught { try stack.context.save() }?.code.rawValue == 1610)
         patient.setValue(9_999, forKey: "age")
         try stack.context.save()
         #expect(try stack.another().all("Patient").first?["age"] as? Int == 9_999)

@@ -91,13 +91,13 @@ import Testing
         stack.context.delete(owner)
         stack.context.processPendingChanges()
         #expect(owner.isDeleted && things.allSatisfy { $0.one("owner") === owner })
-        let both = thrown { try stack.context.save() }
+        let both = caught { try stack.context.save() }
         #expect(both?.code.rawValue == 1560)
         let codes = (both?.userInfo[NSDetailedErrorsKey] as? [any Error])?.map { ($0 as NSError).code }
         #expect(codes == [1600, 1600])
-        #expect(thrown { try owner.validateForDelete() } != nil)
+        #expect(caught { try owner.validateForDelete() } != nil)
         things[0].setValue(nil, forKey: "headOf")
-        let one = thrown { try stack.context.save() }
+        let one = caught { try stack.context.save() }
         #expect(one?.code.rawValue == 1600 && one?.validationKey == "things")
         for thing in things { stack.context.delete(thing) }
         try stack.context.save()
@@ -183,7 +183,7 @@ import Testing
         try rename("ZTHING", to: "ZAWAY", in: stack)
         context.delete(fault)
         context.processPendingChanges()
-        #expect(thrown { try context.save() } != nil)
+        #expect(caught { try context.save() } != nil)
         try rename("ZAWAY", to: "ZTHING", in: stack)
         #expect(try stack.another().all("Owner").count == 1)
         try context.save()
@@ -201,7 +201,7 @@ import Testing
         let thing = stack.context.make("Thing", ["owner": owner])
         try stack.context.save()
         stack.context.delete(owner)
-        let error = thrown { try stack.context.save() }
+        let error = caught { try stack.context.save() }
         #expect(error?.code.rawValue == 1570 && error?.validationKey == "owner")
         #expect(error?.validationObject as? NSManagedObject === thing)
         stack.context.delete(thing)

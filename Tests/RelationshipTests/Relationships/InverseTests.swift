@@ -180,7 +180,7 @@ import Testing
         let (a, b) = (stack.context.make("Node", ["n": 1]), stack.context.make("Node"))
         a.setValue(b, forKey: "favorite")
         stack.context.delete(b)
-        let error = thrown { try stack.context.save() }
+        let error = caught { try stack.context.save() }
         #expect(error?.code.rawValue == 1550)
         #expect(error?.validationKey == "favorite" && error?.validationObject as? NSManagedObject === a)
         #expect(a.objectID.isTemporaryID)
@@ -202,7 +202,7 @@ import Testing
         try stack.context.save()
         #expect(a.one("parent") == nil && a.members("friends").isEmpty)
         a.setValue(b, forKey: "parent")
-        #expect(thrown { try stack.context.save() }?.code.rawValue == 1550)
+        #expect(caught { try stack.context.save() }?.code.rawValue == 1550)
         stack.context.rollback()
         try stack.context.save()
     }

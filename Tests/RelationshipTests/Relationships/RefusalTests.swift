@@ -45,7 +45,7 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         let context = coordinator.context()
         let (node, tag) = (context.make("Node", ["n": 1]), context.make("Tag", ["n": 2]))
         node.mutableSetValue(forKey: "likes").add(tag)
-        let error = thrown { try context.save() }
+        let error = caught { try context.save() }
         #expect(error?.code.rawValue == 133010)
         #expect(error?.validationKey == "likes")
         #expect(error?.affectedObjects?.count == 2)
@@ -53,7 +53,7 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         node.setValue(nil, forKey: "likes")
         try context.save()
         node.mutableSetValue(forKey: "tags").add(tag)
-        #expect(thrown { try context.save() } != nil)
+        #expect(caught { try context.save() } != nil)
         context.rollback()
         node.setValue(context.make("Node"), forKey: "parent")
         try context.save()
@@ -101,7 +101,7 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         try stack.context.save()
         func code(_ count: Int) -> Int? {
             box.setValue(NSSet(array: (0..<count).map { _ in stack.context.make("Part") }), forKey: "parts")
-            return thrown { try stack.context.save() }?.code.rawValue
+            return caught { try stack.context.save() }?.code.rawValue
         }
         #expect(code(1) == 1580)
         #expect(code(2) == nil)
@@ -110,7 +110,7 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         #expect(code(0) == nil)
         let strict = try self.box(optional: false)
         _ = strict.context.make("Box")
-        #expect(thrown { try strict.context.save() }?.code.rawValue == 1580)
+        #expect(caught { try strict.context.save() }?.code.rawValue == 1580)
     }
 
     @Test("4.10 A member that moves away is counted at the box that it left")
@@ -121,7 +121,7 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         try stack.context.save()
         let other = stack.another()
         other.object(with: parts[0].objectID).setValue(other.object(with: boxes[1].objectID), forKey: "box")
-        let error = thrown { try other.save() }
+        let error = caught { try other.save() }
         #expect(error?.code.rawValue == 1580)
         #expect((error?.validationObject as? NSManagedObject)?.objectID == boxes[0].objectID)
     }
@@ -162,7 +162,7 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
             try Data(text.utf8).write(to: url.appendingPathComponent("contents"))
             return try NSManagedObjectModel(loading: url)
         }
-        let error = thrown { _ = try load("hash") }
+        let error = caught { _ = try load("hash") }
         #expect(error?.code.rawValue == 134020)
         #expect(error?.localizedDescription.contains("“Item” declares the property “hash”") == true)
         #expect(error?.userInfo[NSModelLineErrorKey] as? Int == 4)

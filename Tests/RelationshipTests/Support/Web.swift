@@ -71,11 +71,4 @@ extension NSManagedObject {
 }
 
 /// What a block throws, as an error of the Cocoa domain.
-func thrown(_ body: () throws -> Void) -> CocoaError? {
-    do {
-        try body()
-        return nil
-    } catch { return error as? CocoaError }
-}
-
 let everyStore = StoreMaker.types

@@ -84,10 +84,10 @@ import Testing
             let saved = Mutex<[String]>([])
             DispatchQueue.concurrentPerform(iterations: 4) { number in
                 let rig = Rig(in: folder)
-                guard code(of: { try rig.add(type) }) == 0 else { return }
+                guard code(of: { try rig.add(type) }) == nil else { return }
                 let context = rig.context()
                 _ = context.make("Doctor", ["name": "d\(number)"])
-                if code(of: { try context.save() }) == 0 { saved.withLock { $0.append("d\(number)") } }
+                if code(of: { try context.save() }) == nil { saved.withLock { $0.append("d\(number)") } }
             }
             let reader = Rig(in: folder)
             try reader.add(type)

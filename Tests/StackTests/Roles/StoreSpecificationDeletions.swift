@@ -92,7 +92,7 @@ import Testing
         try subject.insert("Ticket", [["firm": target(firms[1])]])
         try subject.insert("Badge", [["firm": target(firms[0])], ["firm": target(firms[1])]])
         let before = try subject.all("Firm", "Ticket", "Badge")
-        #expect(storeCode { try subject.delete("Firm") } == 1570)
+        #expect(code { try subject.delete("Firm") } == 1570)
         #expect(try subject.all("Firm", "Ticket", "Badge") == before)
         #expect(try subject.delete("Firm", compare(name, .equal, text("a"))).count == 1)
     }
@@ -104,7 +104,7 @@ import Testing
         try subject.insert("Department", [["firm": target(firms[0])]])
         try subject.insert("Contract", [["firm": target(firms[0])]])
         let before = try subject.all("Firm", "Department", "Contract")
-        #expect(storeCode { try subject.delete("Firm") } == 1600)
+        #expect(code { try subject.delete("Firm") } == 1600)
         #expect(try subject.all("Firm", "Department", "Contract") == before)
         #expect(try subject.delete("Contract").count == 1)
         #expect(try subject.delete("Firm").count == 2)
@@ -118,7 +118,7 @@ import Testing
         let middle = try subject.insert("Rung", [["number": .int(2), "below": target(lowest)]])[0]
         try subject.insert("Rung", [["number": .int(3), "below": target(middle)]])
         let number = Expression.keyPath(["number"])
-        #expect(storeCode { try subject.delete("Rung", compare(number, .lessOrEqual, int(2))) } == 1600)
+        #expect(code { try subject.delete("Rung", compare(number, .lessOrEqual, int(2))) } == 1600)
         #expect(try subject.all("Rung").count == 3)
         #expect(try subject.delete("Rung").count == 3)
         #expect(try subject.all("Rung").isEmpty)

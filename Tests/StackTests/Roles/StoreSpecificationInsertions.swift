@@ -50,8 +50,8 @@ import Testing
         let subject = try Subject.sets(maker)
         try subject.insert("Part", [part(7, "old")])
         let before = try subject.all("Part")
-        #expect(storeCode { try subject.stream("Part", (Int64(1)...7).map { part($0, "new") }) } == 133021)
-        #expect(storeCode { try subject.stream("Part", [part(1, "a"), part(2, "b"), part(1, "c")]) } == 133021)
+        #expect(code { try subject.stream("Part", (Int64(1)...7).map { part($0, "new") }) } == 133021)
+        #expect(code { try subject.stream("Part", [part(1, "a"), part(2, "b"), part(1, "c")]) } == 133021)
         #expect(try subject.all("Part") == before)
     }
 
@@ -115,7 +115,7 @@ import Testing
         #expect(try subject.each("Part", "plant") == [.text("y"), .text("x")])
         let before = try subject.all("Part")
         #expect(
-            storeCode { try subject.stream("Part", [part(5, "f"), part(1, "g", "x", 1)], .update(nil)) } == 133021,
+            code { try subject.stream("Part", [part(5, "f"), part(1, "g", "x", 1)], .update(nil)) } == 133021,
             "one row would have to be two")
         #expect(try subject.all("Part") == before)
     }
@@ -125,7 +125,7 @@ import Testing
         let subject = try Subject.sets(maker)
         let screw = try subject.insert("Screw", [part(1, "old")])
         #expect(try subject.stream("Part", [part(1, "a")], .keep).keys == screw)
-        #expect(storeCode { try subject.stream("Part", [part(2, "b"), part(1, "a")], .update(nil)) } == 133021)
+        #expect(code { try subject.stream("Part", [part(2, "b"), part(1, "a")], .update(nil)) } == 133021)
         #expect(try subject.fetch("Part").count == 1)
     }
 
@@ -136,9 +136,9 @@ import Testing
         let subject = try Subject.sets(maker)
         let firm = try subject.insert("Firm", [["name": .text("a")]])[0]
         let good = (Int64(1)...5).map { part($0, "p") }
-        #expect(storeCode { try subject.stream("Part", good + [["name": .text("no price")]]) } == 1570)
-        #expect(storeCode { try subject.stream("Badge", [[:], [:], ["firm": target(firm)]]) } == 134060)
-        #expect(storeCode { try subject.stream("Part", good, .update(["nothing"])) } == 134060)
+        #expect(code { try subject.stream("Part", good + [["name": .text("no price")]]) } == 1570)
+        #expect(code { try subject.stream("Badge", [[:], [:], ["firm": target(firm)]]) } == 134060)
+        #expect(code { try subject.stream("Part", good, .update(["nothing"])) } == 134060)
         var chunks = [try subject.chunk([(RowKey(entity: try subject.entity("Part").index, number: 0), part(1, "a"))])]
         let broken = SetChange(
             .insert {
@@ -164,7 +164,7 @@ import Testing
         let files = subject.files
         var other = row
         (other["number"], other["row"]) = (.int(2), .int(2))
-        #expect(storeCode { try subject.stream("Part", [other, ["name": .text("no price")]], rowsOfChunk: 1) } == 1570)
+        #expect(code { try subject.stream("Part", [other, ["name": .text("no price")]], rowsOfChunk: 1) } == 1570)
         #expect(subject.files == files)
         guard maker.keepsConstraints else { return }
         // A row that is kept, and a value that is not among those to be updated, go nowhere.

@@ -192,16 +192,6 @@ extension Subject {
     }
 }
 
-/// The code of the error that something throws, 0 for none.
-func storeCode(_ body: () throws -> Void) -> Int {
-    do {
-        try body()
-        return 0
-    } catch let error as StoreError { return error.code } catch let error as CocoaError {
-        return error.code.rawValue
-    } catch { return -1 }
-}
-
 extension Subject {
     /// The bytes of an attribute that may lie in a file.
     func external(_ key: RowKey, _ property: String) throws -> Data? {

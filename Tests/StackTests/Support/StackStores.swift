@@ -38,14 +38,7 @@ final class Rig {
     }
 }
 
-/// The error's code, 0 for none.
-func code(of body: () throws -> Void) -> Int {
-    do {
-        try body()
-        return 0
-    } catch { return (error as? CocoaError)?.code.rawValue ?? -1 }
-}
-
+/// What the error that a body throws says to people.
 func sentence(of body: () throws -> Void) -> String {
     do {
         try body()
