@@ -1,4 +1,4 @@
-// What bodies throw.
+// What bodies throw, and what processes say.
 
 import CoreData
 import CoreDataValues
@@ -25,4 +25,10 @@ extension CocoaError {
 extension CocoaError? {
     package var number: Int? { self?.number }
     package var sentence: String { self?.sentence ?? "" }
+}
+
+/// Whether each of the words is in what a process has written.
+package func said(_ output: [UInt8]?, _ words: String...) -> Bool {
+    let text = String(decoding: output ?? [], as: UTF8.self)
+    return words.allSatisfy(text.contains)
 }

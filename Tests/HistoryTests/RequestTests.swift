@@ -116,8 +116,8 @@ import Testing
         "12.3 A fetch request over transactions finds them by SQL: author, date, number, their changes; in its order and number"
     )
     func overTransactions() throws {
-        let log = SeenStatements()
-        let desk = try Desk(options: [SQLTraceOption: log.trace])
+        let log = StatementLog()
+        let desk = try Desk(options: log.options)
         _ = try filled(desk)
         let all = try desk.transactions()
         func found(
@@ -150,7 +150,7 @@ import Testing
                 $0.sortDescriptors = [NSSortDescriptor(key: "transactionNumber", ascending: false)]
                 $0.fetchLimit = 2
             } == [4, 3])
-        #expect(log.texts.contains { $0.contains("WITH") && $0.contains("\"ZAUTHOR\" = ?") })
+        #expect(log.take().contains { $0.contains("WITH") && $0.contains("\"ZAUTHOR\" = ?") })
         // With a point as well.
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: all[0])
         request.fetchRequest = NSPersistentHistoryTransaction.fetchRequest
@@ -344,12 +344,4 @@ import Testing
         #expect(held[1].isDeleted || held[1].managedObjectContext == nil)
         #expect(try theirs.all("Bed").count == 2)
     }
-}
-
-/// The statements that a store runs.
-final class SeenStatements: @unchecked Sendable {
-    private let lock = NSLock()
-    private var all: [String] = []
-    var texts: [String] { lock.withLock { all } }
-    var trace: SQLTrace { SQLTrace { [self] statement in lock.withLock { all.append(statement.sql) } } }
 }

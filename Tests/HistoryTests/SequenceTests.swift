@@ -47,8 +47,8 @@ import Testing
 
     @Test("No more is read than 64 transactions ahead of whoever pulls")
     func backPressure() async throws {
-        let log = SeenStatements()
-        let desk = try Desk(options: [SQLTraceOption: log.trace])
+        let log = StatementLog()
+        let desk = try Desk(options: log.options)
         for number in 0..<300 { try desk.addBed(number) }
         var iterator = desk.coordinator.transactions(after: nil, waiting: false).makeAsyncIterator()
         func reads() -> Int { log.texts.filter { $0.contains("FROM ACHANGE WHERE") }.count }
@@ -107,8 +107,8 @@ import Testing
         "An iterator whose task was cancelled may be asked again, and waits without looking on and on",
         .timeLimit(.minutes(30)))
     func again() async throws {
-        let log = SeenStatements()
-        let desk = try Desk(options: [SQLTraceOption: log.trace])
+        let log = StatementLog()
+        let desk = try Desk(options: log.options)
         try desk.addBed(1)
         let walk = Walk(desk.coordinator.transactions(after: try desk.token))
         let first = Task { try await walk.next() }

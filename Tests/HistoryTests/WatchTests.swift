@@ -221,8 +221,8 @@ import Testing
         "While another process writes without pause there are a hundred looks a second at most, and none once it has ended"
     )
     func looks() throws {
-        let log = SeenStatements()
-        let desk = try Desk(options: Self.told.merging([SQLTraceOption: log.trace]) { $1 })
+        let log = StatementLog()
+        let desk = try Desk(options: Self.told.merging(log.options) { $1 })
         let told = Told(desk)
         let (before, start) = (log.texts.count, Date())
         try Writer(desk.url, "beds", "600").wait()

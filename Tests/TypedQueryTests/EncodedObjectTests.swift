@@ -142,15 +142,9 @@ import Testing
         let ids = try Ship.all(in: reader).map(\.objectID)
         reader.reset()
         let faults = ids.compactMap { reader.object(with: $0) as? Ship }
-        func run(_ body: () throws -> Void) rethrows -> Int {
-            let store = stack.coordinator.persistentStores.first?.rows as? SQLiteStore
-            let before = store?.counts.run ?? 0
-            try body()
-            return (store?.counts.run ?? 0) - before
-        }
         // The ships, their masters, the masters' chiefs, the cargo, its owners, the moorings.
-        #expect(try run { _ = try faults.encoded(form) } <= 6)
-        #expect(try run { _ = try faults.encoded(form) } == 0)
+        #expect(try stack.statements { _ = try faults.encoded(form) } <= 6)
+        #expect(try stack.statements { _ = try faults.encoded(form) } == 0)
         withExtendedLifetime(faults) {}
     }
 

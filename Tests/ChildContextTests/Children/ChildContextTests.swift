@@ -33,7 +33,7 @@ import Testing
 
     @Test("7.1 A child's save changes the parent only, and the parent's save has the union")
     func union() throws {
-        let counts = StatementCount()
+        let counts = StatementLog()
         let stack = try Stack(undo: false, options: counts.options)
         let parent = stack.context
         let old = parent.make("Patient", ["name": "old"]), doomed = parent.make("Patient", ["name": "doomed"])

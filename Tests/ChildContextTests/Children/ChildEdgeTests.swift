@@ -116,7 +116,7 @@ import Testing
 
     @Test("A child whose parent let go of the objects saves with one statement a table")
     func letGo() throws {
-        let counts = StatementCount()
+        let counts = StatementLog()
         let stack = try Stack(undo: false, options: counts.options)
         for number in 0..<500 { _ = stack.context.make("Patient", ["name": "p\(number)"]) }
         try stack.context.save()
@@ -134,7 +134,7 @@ import Testing
 
     @Test("A child reads the members of an object that its parent holds with one statement")
     func members() throws {
-        let counts = StatementCount()
+        let counts = StatementLog()
         let stack = try Stack(undo: false, options: counts.options)
         let parent = stack.context
         let ward = parent.make("Ward", ["name": "w"])

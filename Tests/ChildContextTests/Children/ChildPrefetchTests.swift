@@ -7,7 +7,7 @@ import Testing
 @testable import CoreData
 
 @Suite struct ChildPrefetchTests {
-    private let counter = StatementCount()
+    private let counter = StatementLog()
     private let stack: Stack
 
     init() throws { stack = try Stack(undo: false, options: counter.options) }

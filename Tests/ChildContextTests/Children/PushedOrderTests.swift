@@ -160,7 +160,7 @@ import Testing
         "7.1 A new member of a to-many that nobody has read costs the parent the row of its owner and no look at the others"
     )
     func statements() throws {
-        let count = StatementCount()
+        let count = StatementLog()
         let stack = try Stack(undo: false, options: count.options)
         let writer = stack.another(), parent = stack.context
         let patient = writer.make("Patient", ["name": "Ada"])

@@ -52,7 +52,7 @@ import Testing
 
     @Test("2.2 Obtaining IDs writes to the store's file")
     func writes() throws {
-        let counts = StatementCount()
+        let counts = StatementLog()
         let stack = try Stack(undo: false, options: counts.options)
         let patient = stack.context.make("Patient", ["name": "Ada"])
         #expect(try !counts.writes { try stack.context.obtainPermanentIDs(for: [patient]) }.isEmpty)

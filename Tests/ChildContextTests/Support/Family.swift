@@ -3,7 +3,6 @@
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
-import Synchronization
 
 @testable import CoreData
 
@@ -32,23 +31,6 @@ extension NSManagedObject {
     func notes() -> [String] {
         let visits = (value(forKey: "visits") as? NSOrderedSet)?.array ?? []
         return visits.compactMap { ($0 as? NSManagedObject)?.value(forKey: "note") as? String }
-    }
-}
-
-/// Counts the statements of a store.
-final class StatementCount: Sendable {
-    private let statements = Mutex<[String]>([])
-    var options: [AnyHashable: Any] {
-        [SQLTraceOption: SQLTrace { statement in self.statements.withLock { $0.append(statement.sql) } }]
-    }
-    func count(_ body: () throws -> Void) rethrows -> Int {
-        statements.withLock { $0 = [] }
-        try body()
-        return statements.withLock { $0.count }
-    }
-    func writes(_ body: () throws -> Void) rethrows -> [String] {
-        _ = try count(body)
-        return statements.withLock { $0.filter { !$0.hasPrefix("SELECT") } }
     }
 }
 

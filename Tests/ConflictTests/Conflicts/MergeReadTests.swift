@@ -29,7 +29,7 @@ import Testing
     private func costs(of context: NSManagedObjectContext) throws -> (statements: [String], rows: Int) {
         let coordinator = try #require(context.persistentStoreCoordinator)
         let rows = coordinator.counters.rows
-        _ = log.take()
+        log.take()
         try context.save()
         return (log.take(), coordinator.counters.rows - rows)
     }

@@ -195,8 +195,8 @@ import Testing
 
     @Test("The deletion of a fault reads its row and its members, unless they were read: that fires it")
     func statements() throws {
-        let trace = Trace()
-        let stack = try Stack(undo: false, options: trace.options)
+        let log = StatementLog()
+        let stack = try Stack(undo: false, options: log.options)
         let writer = stack.another(), context = stack.context
         let wards = (0..<3).map { writer.make("Ward", ["name": "\($0)"]) }
         for ward in wards { _ = writer.make("Patient", ["name": "a", "ward": ward]) }
@@ -207,30 +207,17 @@ import Testing
         _ = mine[0].text("name")
         _ = mine[0].many("patients")
         #expect(
-            trace.selects {
+            log.reads {
                 context.delete(mine[0]); context.processPendingChanges()
-            } == 0)
+            }.count == 0)
         #expect(
-            trace.selects {
+            log.reads {
                 context.delete(mine[1]); context.processPendingChanges()
-            } == 2)
-        #expect(trace.selects { _ = mine[2].many("patients") } == 2)
+            }.count == 2)
+        #expect(log.reads { _ = mine[2].many("patients") }.count == 2)
         #expect(
-            trace.selects {
+            log.reads {
                 context.delete(mine[2]); context.processPendingChanges()
-            } == 0)
-    }
-}
-
-/// Counts the reads of a store.
-private final class Trace: @unchecked Sendable {
-    private var count = 0
-    var options: [AnyHashable: Any] {
-        [SQLTraceOption: SQLTrace { statement in if statement.sql.hasPrefix("SELECT") { self.count += 1 } }]
-    }
-    func selects(_ body: () -> Void) -> Int {
-        count = 0
-        body()
-        return count
+            }.count == 0)
     }
 }

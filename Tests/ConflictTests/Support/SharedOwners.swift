@@ -3,7 +3,6 @@
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
-import Synchronization
 import Testing
 
 @testable import CoreData
@@ -53,18 +52,5 @@ extension Rivals {
         for name in ["Ida", "Jo"] { _ = rivals.mine.make("Doctor", ["name": name]) }
         try rivals.mine.save()
         return rivals
-    }
-}
-
-/// The statements of a store.
-final class StatementLog: Sendable {
-    private let statements = Mutex<[String]>([])
-    var options: [AnyHashable: Any] {
-        [SQLTraceOption: SQLTrace { statement in self.statements.withLock { $0.append(statement.sql) } }]
-    }
-    func take() -> [String] {
-        statements.withLock {
-            let taken = $0; $0 = []; return taken
-        }
     }
 }

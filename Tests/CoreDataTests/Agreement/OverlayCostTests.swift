@@ -16,12 +16,6 @@ import Testing
         return stack
     }
 
-    private func rows(_ stack: Stack, _ work: () throws -> Void) rethrows -> Int {
-        let before = stack.coordinator.counters.rows
-        try work()
-        return stack.coordinator.counters.rows - before
-    }
-
     private func request(_ format: String?, by key: String = "code", limit: Int = 2) -> NSFetchRequest<NSManagedObject>
     {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
@@ -41,9 +35,9 @@ import Testing
         let other = stack.another()
         _ = other.make("Doctor", ["name": "new"])
         var (found, count): ([NSManagedObject], Int) = ([], 0)
-        let fetched = try rows(stack) { found = try other.fetch(request(nil)) }
+        let fetched = try stack.costs { found = try other.fetch(request(nil)) }.rows
         #expect(fetched == 2 && codes(found) == [0, 1])
-        let counted = try rows(stack) { count = try other.count(for: request("code > 10", limit: 0)) }
+        let counted = try stack.costs { count = try other.count(for: request("code > 10", limit: 0)) }.rows
         #expect(counted == 0 && count == 489)
     }
 
@@ -55,10 +49,10 @@ import Testing
         first.setValue(1_000, forKey: "code")
         let new = context.make("Patient", ["name": "new", "code": 1])
         #expect(codes(try context.fetch(request("code > 0"))) == [1, 1])
-        let fetched = try rows(stack) { _ = try context.fetch(request("code > 1")) }
+        let fetched = try stack.costs { _ = try context.fetch(request("code > 1")) }.rows
         #expect(fetched <= 4)
         #expect(try context.count(for: request("code > 1", limit: 0)) == 499)
-        let counted = try rows(stack) { _ = try context.count(for: request("code > 1", limit: 0)) }
+        let counted = try stack.costs { _ = try context.count(for: request("code > 1", limit: 0)) }.rows
         #expect(counted == 0)
         context.delete(new)
         #expect(codes(try context.fetch(request("code >= 0"))) == [1, 2])
@@ -142,9 +136,9 @@ import Testing
         let stack = try clinic()
         func cost(_ context: NSManagedObjectContext) throws -> (fetch: Int, ids: Int, count: Int, statements: Int) {
             let before = stack.coordinator.counters.statements
-            let fetch = try rows(stack) { _ = try context.fetch(request(item.format)) }
-            let ids = try rows(stack) { _ = try keys(item.format, context) }
-            let count = try rows(stack) { _ = try context.count(for: request(item.format, limit: 0)) }
+            let fetch = try stack.costs { _ = try context.fetch(request(item.format)) }.rows
+            let ids = try stack.costs { _ = try keys(item.format, context) }.rows
+            let count = try stack.costs { _ = try context.count(for: request(item.format, limit: 0)) }.rows
             return (fetch, ids, count, stack.coordinator.counters.statements - before)
         }
         let clean = try cost(stack.another())

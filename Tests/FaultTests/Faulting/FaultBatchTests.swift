@@ -1,6 +1,5 @@
 // Firing one fault reads those beside it.
 
-import CoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -9,8 +8,6 @@ import Testing
 @testable import CoreData
 
 @Suite struct FaultBatchTests {
-    private func runs(_ store: (any RowStore)?) -> Int { (store as? SQLiteStore)?.counts.run ?? 0 }
-
     @Test("Six hundred faults of one fetch are read with three statements, 256 at a time", arguments: [true, false])
     func oneFetch(together: Bool) throws {
         let hospital = try Hospital(600)
@@ -136,11 +133,10 @@ import Testing
             try stack.context.save()
         }
         #expect(stack.context.registeredObjects.count == 1)
-        let store = stack.coordinator.persistentStores.first?.rows
-        let before = runs(store)
+        let before = stack.statements
         let visits = try #require(patient.value(forKey: "visits") as? NSOrderedSet)
         #expect(visits.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "code") as? Int } == Array(0..<300))
-        #expect(runs(store) - before == 2)
+        #expect(stack.statements - before == 2)
     }
 
     @Test("8.11 Reading the count of a to-many that was not prefetched costs one statement an object")
@@ -154,20 +150,19 @@ import Testing
         try stack.context.save()
         let context = stack.another()
         let patients = try context.all("Patient")
-        let store = stack.coordinator.persistentStores.first?.rows
         for expected in [10, 0] {
-            let before = runs(store)
+            let before = stack.statements
             let counts = patients.map { ($0.value(forKey: "visits") as? NSOrderedSet)?.count ?? -1 }
             #expect(counts.sorted() == Array(0..<10))
-            #expect(runs(store) - before == expected)
+            #expect(stack.statements - before == expected)
         }
-        let before = runs(store)
+        let before = stack.statements
         for patient in patients {
             for case let visit as NSManagedObject in patient.value(forKey: "visits") as? NSOrderedSet ?? [] {
                 #expect(visit.value(forKey: "code") != nil)
             }
         }
-        #expect(runs(store) == before, "the members' rows came with them")
+        #expect(stack.statements == before, "the members' rows came with them")
     }
 
     @Test("A child's faults are read together from its parent")

@@ -1,6 +1,5 @@
 // Loading faults beforehand, and the members of many owners in one statement.
 
-import CoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -9,10 +8,6 @@ import Testing
 @testable import CoreData
 
 @Suite struct FulfillTests {
-    private func statements(_ stack: Stack) -> Int {
-        (stack.coordinator.persistentStores.first?.rows as? SQLiteStore)?.counts.run ?? 0
-    }
-
     @Test("fulfill reads a hundred faults with one statement and fires none that is loaded")
     func oneStatement() throws {
         let stack = try Stack()
@@ -21,12 +16,12 @@ import Testing
         let other = stack.another()
         let faults = ids.map { other.object(with: $0.objectID) }
         #expect(!faults.contains { !$0.isFault })
-        let before = statements(stack)
+        let before = stack.statements
         try other.fulfill(faults)
-        #expect(statements(stack) - before == 1)
+        #expect(stack.statements - before == 1)
         #expect(faults.map { $0.value(forKey: "name") as? String } == (0..<100).map { "\($0)" })
         try other.fulfill(faults)
-        #expect(statements(stack) - before == 1)
+        #expect(stack.statements - before == 1)
     }
 
     @Test("4.12 A fault whose row is gone reads as empty and deleted; told not to, fulfill throws")
@@ -64,7 +59,7 @@ import Testing
         let owners = patients.prefix(2).map { $0._state.pointee.number }.sorted()
         var found: [String: [Int64]] = [:]
         var codes: [Value] = []
-        let before = statements(stack)
+        let before = stack.statements
         for key in ["visits", "doctors"] {
             let relationships = patients[0]._state.info.relationships
             let relationship = try #require(relationships.first { $0.name == key })
@@ -78,7 +73,7 @@ import Testing
                 return .more
             }
         }
-        if type == NSSQLiteStoreType { #expect(statements(stack) - before == 2) }
+        if type == NSSQLiteStoreType { #expect(stack.statements - before == 2) }
         #expect(found["visits"] == owners.flatMap { Array(repeating: $0, count: 4) })
         #expect(found["doctors"] == owners.flatMap { [$0, $0] })
         #expect(codes == (0..<2).flatMap { _ in [3, 2, 1, 0].map { Value.int($0) } })

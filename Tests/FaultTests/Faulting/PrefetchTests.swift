@@ -1,6 +1,5 @@
 // Prefetched relationships: one statement a level and relationship, and none when they are read.
 
-import CoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -39,18 +38,11 @@ private final class Filled {
         try context.save()
     }
 
-    func count(_ body: () throws -> Void) rethrows -> Int {
-        let store = stack.coordinator.persistentStores.first?.rows as? SQLiteStore
-        let before = store?.counts.run ?? 0
-        try body()
-        return (store?.counts.run ?? 0) - before
-    }
-
     /// Expects a number of statements where there is a store that counts them.
     func expect(_ statements: Int, _ location: Testing.SourceLocation = #_sourceLocation, _ body: () throws -> Void)
         rethrows
     {
-        let run = try count(body)
+        let run = try stack.statements(of: body)
         if isCounted { #expect(run == statements, sourceLocation: location) }
     }
 }

@@ -126,8 +126,8 @@ import Testing
         reader.mergeChanges(
             fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave, object: writer, userInfo: saved.info)
         )
-        let before = stack.statementCount
+        let before = stack.statements
         #expect(patients.allSatisfy { $0.value(forKey: "size") as? Int == 1 })
-        #expect(stack.statementCount - before <= 3)
+        #expect(stack.statements - before <= 3)
     }
 }

@@ -1,6 +1,5 @@
 // The coordinator's row cache: what it answers, what it forgets, how much it keeps.
 
-import CoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -9,18 +8,6 @@ import Testing
 @testable import CoreData
 
 extension Stack {
-    /// How many statements the store has run.
-    var statements: Int {
-        (coordinator.persistentStores.first?.rows as? SQLiteStore)?.counts.run ?? 0
-    }
-
-    /// How many statements a body runs.
-    func statements(of body: () throws -> Void) rethrows -> Int {
-        let before = statements
-        try body()
-        return statements - before
-    }
-
     /// Fails a test whose body runs more or fewer statements.
     func expectStatements(_ count: Int, _ body: () -> Void) {
         let run = statements(of: body)

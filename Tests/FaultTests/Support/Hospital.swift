@@ -1,6 +1,5 @@
 // A store with patients, and the statements that reading them costs.
 
-import CoreDataSQLite
 import CoreDataTestSupport
 import Foundation
 import Testing
@@ -32,18 +31,12 @@ final class Hospital {
     }
 
     /// How many statements a block runs.
-    func statements(_ body: () throws -> Void) rethrows -> Int {
-        let before = run
-        try body()
-        return run - before
-    }
+    func statements(_ body: () throws -> Void) rethrows -> Int { try stack.statements(of: body) }
 
     func costs(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void) rethrows {
         let ran = try statements(body)
         #expect(ran == count, "statements", sourceLocation: sourceLocation)
     }
-
-    private var run: Int { stack.statementCount }
 
     /// The patients in the order they were made.
     func fetch(values: Bool, in other: NSManagedObjectContext? = nil) throws -> [NSManagedObject] {
@@ -62,11 +55,6 @@ final class Hospital {
         try write("UPDATE ZPATIENT SET ZTAG = x'0102' WHERE ZNAME = '\(index)'")
         return { try self.write("UPDATE ZPATIENT SET ZTAG = NULL WHERE ZNAME = '\(index)'") }
     }
-}
-
-extension Stack {
-    /// How many statements its store has run.
-    var statementCount: Int { (coordinator.persistentStores.first?.rows as? SQLiteStore)?.counts.run ?? 0 }
 }
 
 extension NSManagedObject {

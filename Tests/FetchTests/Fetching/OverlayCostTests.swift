@@ -1,6 +1,5 @@
 // What a fetch reads while objects are unsaved.
 
-import CoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -17,14 +16,6 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: entity == "Patient" ? "code" : "name", ascending: true)]
         (request.fetchLimit, request.fetchOffset) = (limit, offset)
         return request
-    }
-
-    private func costs(_ stack: Stack, _ body: () throws -> Void) rethrows -> (statements: Int, rows: Int) {
-        let store = stack.coordinator.persistentStores.first?.rows as? SQLiteStore
-        let before = store?.counts
-        try body()
-        guard let before, let after = store?.counts else { return (-1, -1) }
-        return (after.run - before.run, after.rows - before.rows)
     }
 
     private func codes(_ objects: [NSManagedObject]) -> [Int32] {
@@ -53,16 +44,16 @@ import Testing
         doctor.setValue(Int32(5), forKey: "code")
         #expect(doctor.hasChanges)
         var found: [NSManagedObject] = []
-        let unread = try costs(stack) { found = try context.fetch(byName) }
+        let unread = try stack.costs { found = try context.fetch(byName) }
         #expect(unread.statements == 1 && unread.rows == 2 && codes(found) == [0, 1], "\(unread)")
         doctor.setValue("b", forKey: "name")
-        let read = try costs(stack) { found = try context.fetch(byName) }
+        let read = try stack.costs { found = try context.fetch(byName) }
         #expect(read.statements < 12 && codes(found) == [0, 1], "\(read)")
         doctor.setValue("q", forKey: "name")
         #expect(codes(try context.fetch(request("Patient", "ANY doctors.name == 'q'", limit: 3))) == [0, 1, 2])
         #expect(try context.fetch(request("Patient", "ANY doctors.name == 'a'")).isEmpty)
         var count = 0
-        let counted = try costs(stack) { count = try context.count(for: byName) }
+        let counted = try stack.costs { count = try context.count(for: byName) }
         #expect(counted.statements < 12 && count == 2, "\(counted)")
     }
 
@@ -79,7 +70,7 @@ import Testing
         #expect(all.count == 301 && all == all.sorted())
         for offset in stride(from: 0, through: 310, by: 7) {
             var found: [NSManagedObject] = []
-            let costs = try costs(stack) {
+            let costs = try stack.costs {
                 found = try context.fetch(self.request("Patient", nil, limit: 5, offset: offset))
             }
             #expect(codes(found) == Array(all.dropFirst(offset).prefix(5)), "\(offset)")

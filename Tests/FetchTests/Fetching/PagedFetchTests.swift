@@ -1,6 +1,5 @@
 // Fetches by the page: keys first, then the rows of a batch when one of its objects is read.
 
-import CoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -30,11 +29,8 @@ import Testing
 
     /// The statements and rows of a block.
     private func costs(_ stack: Stack, _ body: () throws -> Void) rethrows -> [Int] {
-        let store = stack.coordinator.persistentStores.first?.rows as? SQLiteStore
-        let before = store?.counts
-        try body()
-        guard let before, let after = store?.counts else { return [] }
-        return [after.run - before.run, after.rows - before.rows]
+        let costs = try stack.costs(of: body)
+        return [costs.statements, costs.rows]
     }
 
     private func names(_ objects: some Sequence<NSManagedObject>) -> [String] {

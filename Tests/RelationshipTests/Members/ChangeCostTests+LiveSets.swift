@@ -16,7 +16,7 @@ extension ChangeCostTests {
         let context = stack.context
         let owner = context.make("Node")
         var wanted = (0..<1000).map { _ in context.make(entity) }
-        owner._setToMany(try place(key, owner), wanted)
+        owner._setToMany(try owner.toManyIndex(key), wanted)
         try context.save()
         let new = (0..<90).map { _ in context.make(entity) }
         context.processPendingChanges()
@@ -28,7 +28,7 @@ extension ChangeCostTests {
             wanted.append(member)
         }
         // Changed elsewhere: what differs is taken over.
-        owner._add(new[30..<60], toMany: try place(key, owner))
+        owner._add(new[30..<60], toMany: try owner.toManyIndex(key))
         wanted += new[30..<60]
         for member in new[60...] { set.addObjects(from: [member]) }
         wanted += new[60...]
@@ -51,7 +51,7 @@ extension ChangeCostTests {
         let stack = try Web.stack()
         let context = stack.context
         let owner = context.make("Node")
-        owner._setToMany(try place("steps", owner), (0..<10).map { context.make("Step", ["n": $0]) })
+        owner._setToMany(try owner.toManyIndex("steps"), (0..<10).map { context.make("Step", ["n": $0]) })
         var set: NSMutableOrderedSet { owner.mutableOrderedSetValue(forKey: "steps") }
         set.add(context.make("Step", ["n": 10]))
         var seen: [Int?] = []
@@ -95,7 +95,7 @@ extension ChangeCostTests {
             dropped = context
             let owners = (0..<3).map { _ in context.make("Node") }
             for owner in owners {
-                owner._setToMany(try place("steps", owner), (0..<100).map { _ in context.make("Step") })
+                owner._setToMany(try owner.toManyIndex("steps"), (0..<100).map { _ in context.make("Step") })
             }
             let before = Hashed.hashes.load(ordering: .relaxed)
             for _ in 0..<20 {
@@ -126,7 +126,7 @@ extension ChangeCostTests {
     func pushedUnread(_ key: String, _ entity: String) throws {
         let (stack, parent, child, same) = try child(key, entity)
         let owner = parent.object(with: same.objectID)
-        let index = try place(key, same)
+        let index = try same.toManyIndex(key)
         let other = child.make(entity)
         try child.save()
         try parent.save()
@@ -143,7 +143,7 @@ extension ChangeCostTests {
     func pushedMove(_ key: String, _ entity: String) throws {
         let (stack, parent, child, same) = try child(key, entity)
         let former = same.many(key).map(\.objectID)
-        let index = try place(key, same)
+        let index = try same.toManyIndex(key)
         for round in 0..<3 {
             var wanted = same.many(key)
             switch round {

@@ -22,11 +22,6 @@ final class Hashed: NSManagedObject {
 }
 
 @Suite(.serialized) struct ChangeCostTests {
-    func place(_ key: String, _ object: NSManagedObject) throws -> Int {
-        guard case .toMany(let index)? = object.place(of: key) else { throw CocoaError(.coreData) }
-        return index
-    }
-
     /// A node with saved ordered members, in a context that holds none of them.
     func list(_ count: Int, _ key: String, _ entity: String) throws -> (
         Stack, NSManagedObjectContext, NSManagedObject
@@ -35,7 +30,7 @@ final class Hashed: NSManagedObject {
         let first = stack.context
         first.undoManager = nil
         let node = first.make("Node")
-        node._setToMany(try place(key, node), (0..<count).map { _ in first.make(entity) })
+        node._setToMany(try node.toManyIndex(key), (0..<count).map { _ in first.make(entity) })
         try first.save()
         let context = stack.another()
         context.undoManager = UndoManager()
@@ -61,7 +56,7 @@ final class Hashed: NSManagedObject {
         let context = stack.context
         let owner = context.make("Node")
         let entity = ["children": "Node", "steps": "Step"][key] ?? "Tag"
-        let index = try place(key, owner)
+        let index = try owner.toManyIndex(key)
         let members = (0..<1000).map { _ in context.make(entity) }
         owner._setToMany(index, members)
         try context.save()
@@ -173,7 +168,7 @@ final class Hashed: NSManagedObject {
         let (stack, context, owner) = try list(5, key, entity)
         let second = try NSPersistentStoreCoordinator(
             stack.coordinator.managedObjectModel, at: stack.coordinator.persistentStores[0].url)
-        let index = try place(key, owner)
+        let index = try owner.toManyIndex(key)
         let uri = owner.objectID.uriRepresentation()
         context.stalenessInterval = 0
         for round in 0..<4 {
@@ -202,7 +197,7 @@ final class Hashed: NSManagedObject {
     func undoneAppend(_ key: String, _ entity: String) throws {
         let (stack, context, owner) = try list(400, key, entity)
         _ = owner.value(forKey: "n")
-        let index = try place(key, owner)
+        let index = try owner.toManyIndex(key)
         let new = context.make(entity)
         context.processPendingChanges()
         owner._add([new], toMany: index)
@@ -234,7 +229,7 @@ final class Hashed: NSManagedObject {
         let (stack, parent, owner) = try list(400, key, entity)
         let child = parent.child()
         let same = child.object(with: owner.objectID)
-        let index = try place(key, same)
+        let index = try same.toManyIndex(key)
         let new = (0..<3).map { child.make(entity, ["n": $0]) }
         same._add(new, toMany: index)
         try child.save()
@@ -253,7 +248,7 @@ final class Hashed: NSManagedObject {
             var random = SplitMix(UInt64(seed))
             let (stack, context, owner) = try list(12, key, entity)
             defer { withExtendedLifetime(stack) {} }
-            let index = try place(key, owner)
+            let index = try owner.toManyIndex(key)
             var states = [owner.many(key)]
             for _ in 0..<8 {
                 var now = states[states.count - 1]
@@ -311,7 +306,7 @@ final class Hashed: NSManagedObject {
         let ids = (0..<2).map { _ in writer.make(entity) }
         try writer.save()
         _ = owner.value(forKey: "n")
-        let index = try place(key, owner)
+        let index = try owner.toManyIndex(key)
         let others = ids.map { context.object(with: $0.objectID) }
         for other in others { _ = other.value(forKey: "n") }
         let rows = stack.coordinator.counters.rows
@@ -341,7 +336,7 @@ final class Hashed: NSManagedObject {
         let entity = ["children": "Node", "friends": "Node", "steps": "Step"][key] ?? "Tag"
         let owners = (0..<2).map { _ in first.make("Node") }
         let members = (0..<6).map { _ in first.make(entity) }
-        let index = try place(key, owners[0])
+        let index = try owners[0].toManyIndex(key)
         owners[0]._setToMany(index, members[..<3])
         owners[1]._setToMany(index, members[3..<5])
         try first.save()
@@ -372,7 +367,7 @@ final class Hashed: NSManagedObject {
     func questions() throws {
         let (stack, context, owner) = try list(40, "tags", "Tag")
         let tags = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
-        let index = try place("tags", owner)
+        let index = try owner.toManyIndex("tags")
         let statements = stack.coordinator.counters.statements
         for tag in tags { #expect(owner.isMember(tag, at: index)) }
         #expect(stack.coordinator.counters.statements - statements == ToMany.searches + 1)

@@ -69,8 +69,7 @@ import Testing
             try first.save()
             mine.setValue(owner, forKey: inverse)
             #expect(owner.many(key) == [mine])
-            guard case .toMany(let index)? = owner.place(of: key) else { return }
-            #expect(owner.countOfMembers(at: index) == 1)
+            #expect(try owner.countOfMembers(at: owner.toManyIndex(key)) == 1)
             let other = second.make(entity)
             other.setValue(owner, forKey: inverse)
             // Two of at most two.

@@ -15,15 +15,10 @@ import Testing
         context.undoManager = nil
         let parent = context.make("Node", ["n": -1])
         let children = ContiguousArray((0..<count).map { _ in context.make("Node") })
-        parent._setToMany(try index("children", parent), children)
+        parent._setToMany(try parent.toManyIndex("children"), children)
         try context.save()
         context.undoManager = UndoManager()
         return (stack, parent)
-    }
-
-    private func index(_ key: String, _ object: NSManagedObject) throws -> Int {
-        guard case .toMany(let index)? = object.place(of: key) else { throw CocoaError(.coreData) }
-        return index
     }
 
     @Test("Setting a to-many of 100,000 members anew writes only the members that differ, and both ends of each")
@@ -116,7 +111,7 @@ import Testing
         let context = stack.another()
         context.undoManager = UndoManager()
         let owner = context.object(with: parent.objectID)
-        let index = try index("children", owner)
+        let index = try owner.toManyIndex("children")
         _ = owner.value(forKey: "n")
         if isRead { #expect(owner.mutableSetValue(forKey: "children").count >= 1000) }
         let ways: [(NSManagedObject) -> Void] = [
@@ -230,7 +225,7 @@ import Testing
             defer { withExtendedLifetime(stack) {} }
             context.undoManager = UndoManager()
             _ = owner.value(forKey: "n")
-            let index = try index(key, owner)
+            let index = try owner.toManyIndex(key)
             let before = Cost(context)
             let new = (0..<2).map { _ in context.make(entity) }
             owner._add([new[0]], toMany: index)

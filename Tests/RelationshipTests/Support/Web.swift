@@ -68,7 +68,12 @@ extension NSManagedObject {
     }
 
     func members(_ key: String) -> Set<NSManagedObject> { Set(many(key)) }
+
+    /// The place of a to-many among those of the entity.
+    func toManyIndex(_ key: String) throws -> Int {
+        guard case .toMany(let index)? = place(of: key) else { throw CocoaError(.coreData) }
+        return index
+    }
 }
 
-/// What a block throws, as an error of the Cocoa domain.
 let everyStore = StoreMaker.types

@@ -271,22 +271,15 @@ import Testing
     @Test("Without the option nothing is asked of a history and nothing made for one")
     func off() throws {
         let log = StatementLog()
-        try rig.add(options: [SQLTraceOption: log.trace])
+        try rig.add(options: log.options)
         let context = try rig.filled()
         try #require(try context.all("Patient").first).setValue(1, forKey: "age")
         try context.save()
         #expect(try rig.history().keepsHistory == false)
-        #expect(log.texts.contains { $0.hasPrefix("UPDATE") })
+        let statements = log.take()
+        #expect(statements.contains { $0.hasPrefix("UPDATE") })
         // The one statement that looks at a file when it is opened lists all tables and names none.
-        let touching = log.texts.filter { $0.contains("ACHANGE") || $0.contains("ATRANSACTION") }
+        let touching = statements.filter { $0.contains("ACHANGE") || $0.contains("ATRANSACTION") }
         #expect(touching.isEmpty, "\(touching)")
     }
-}
-
-/// The statements that a store runs.
-private final class StatementLog: @unchecked Sendable {
-    private let lock = NSLock()
-    private var all: [String] = []
-    var texts: [String] { lock.withLock { all } }
-    var trace: SQLTrace { SQLTrace { [self] statement in lock.withLock { all.append(statement.sql) } } }
 }

@@ -58,7 +58,7 @@ private final class SetTwins {
             for key in x.touched.deleted { parts[key] = nil }
             rows.removeAll(where: Set(x.touched.deleted).contains)
         case (.failure(let x), .failure(let y)):
-            let codes = [x, y].map { error in code { throw error } }
+            let codes = [x, y].map { error in code { throw error } ?? 0 }
             counts["\(name) refused \(codes[0])", default: 0] += 1
             // A stream may break several rules, and a store that reads it whole meets them in another order.
             #expect(
