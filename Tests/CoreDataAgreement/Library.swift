@@ -15,11 +15,8 @@ package enum Library {
     }
 
     package static func model() -> NSManagedObjectModel {
-        var draft = SchemaDraft()
-        draft.entities = [
-            work, below("Book", "pages", .integer32), below("Song", "length", .double), person, chapter, tag,
-        ]
-        return NSManagedObjectModel(draft: draft)
+        NSManagedObjectModel(
+            work, below("Book", "pages", .integer32), below("Song", "length", .double), person, chapter, tag)
     }
 
     private static func entity(_ name: String, _ attributes: [(String, AttributeType)]) -> EntityDraft {
@@ -35,10 +32,7 @@ package enum Library {
     }
 
     private static func below(_ name: String, _ key: String, _ type: AttributeType) -> EntityDraft {
-        var entity = EntityDraft(name: name)
-        entity.parentName = "Work"
-        entity.attributes = [Clinic.attribute(key, type)]
-        return entity
+        EntityDraft(name, [Clinic.attribute(key, type)], parent: "Work")
     }
 
     private static var work: EntityDraft {

@@ -57,8 +57,7 @@ struct RandomModel {
     }
 
     private mutating func entity(_ name: String, below parent: String?) -> EntityDraft {
-        var entity = EntityDraft(name: name)
-        entity.parentName = parent
+        var entity = EntityDraft(name, parent: parent)
         // What an entity inherits has other names.
         var free = Self.names.map { parent == nil ? $0 : $0 + name }
         if parent == nil {
@@ -78,14 +77,12 @@ struct RandomModel {
             }
         }
         if below(3) == 0 {
-            var attribute = Clinic.attribute(parent == nil ? "words" : "words" + name, .transformable)
-            attribute.valueTransformerName = pick([nil, "AgreementWords", "AgreementSalted"])
-            entity.attributes.append(attribute)
+            entity.attributes.append(
+                Clinic.transformable(
+                    parent == nil ? "words" : "words" + name, pick([nil, "AgreementWords", "AgreementSalted"])))
         }
         if below(3) == 0 {
-            var attribute = Clinic.attribute(parent == nil ? "place" : "place" + name, .composite)
-            attribute.compositeName = "Place"
-            entity.attributes.append(attribute)
+            entity.attributes.append(Clinic.composite(parent == nil ? "place" : "place" + name, "Place"))
         }
         return entity
     }

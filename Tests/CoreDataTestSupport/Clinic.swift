@@ -6,9 +6,25 @@ import Foundation
 import CoreData
 
 package enum Clinic {
-    package static func attribute(_ name: String, _ type: AttributeType, optional: Bool = true) -> Attribute {
+    package static func attribute(
+        _ name: String, _ type: AttributeType, optional: Bool = true, default value: Value = .null,
+        transient: Bool = false, external: Bool = false
+    ) -> Attribute {
         var attribute = Attribute(name: name, type: type)
-        attribute.isOptional = optional
+        (attribute.isOptional, attribute.isTransient, attribute.defaultValue) = (optional, transient, value)
+        attribute.allowsExternalBinaryDataStorage = external
+        return attribute
+    }
+
+    package static func transformable(_ name: String, _ transformer: String? = nil) -> Attribute {
+        var attribute = attribute(name, .transformable)
+        attribute.valueTransformerName = transformer
+        return attribute
+    }
+
+    package static func composite(_ name: String, _ type: String, optional: Bool = true) -> Attribute {
+        var attribute = attribute(name, .composite, optional: optional)
+        attribute.compositeName = type
         return attribute
     }
 
@@ -34,7 +50,6 @@ package enum Clinic {
     /// Patient ⇄ Ward (one to many), Patient ⇄ Doctor (many to many), Patient ⇄ Visit (ordered, cascade), Patient ⇄ Bed (one to
     /// one), Place ◁ Ward (inheritance), Doctor ⇄ Badge (deny).
     package static func draft() -> SchemaDraft {
-        var draft = SchemaDraft()
         var patient = EntityDraft(name: "Patient")
         patient.attributes = [
             attribute("name", .string, optional: false), attribute("age", .integer16), attribute("weight", .double),
@@ -49,27 +64,22 @@ package enum Clinic {
         var place = EntityDraft(name: "Place")
         place.isAbstract = true
         place.attributes = [attribute("name", .string), attribute("code", .integer32)]
-        var ward = EntityDraft(name: "Ward")
-        ward.parentName = "Place"
-        ward.attributes = [attribute("beds", .integer32)]
-        ward.relationships = [toMany("patients", "Patient", inverse: "ward")]
+        let ward = EntityDraft(
+            "Ward", [attribute("beds", .integer32)], [toMany("patients", "Patient", inverse: "ward")], parent: "Place")
         var doctor = EntityDraft(name: "Doctor")
         doctor.attributes = [attribute("name", .string), attribute("code", .integer32)]
         doctor.relationships = [
             toMany("patients", "Patient", inverse: "doctors"),
             toMany("badges", "Badge", inverse: "doctor", rule: .deny),
         ]
-        var badge = EntityDraft(name: "Badge")
-        badge.attributes = [attribute("code", .string)]
-        badge.relationships = [toOne("doctor", "Doctor", inverse: "badges")]
+        let badge = EntityDraft("Badge", [attribute("code", .string)], [toOne("doctor", "Doctor", inverse: "badges")])
         var visit = EntityDraft(name: "Visit")
         visit.attributes = [attribute("note", .string), attribute("code", .integer32)]
         visit.relationships = [toOne("patient", "Patient", inverse: "visits")]
         var bed = EntityDraft(name: "Bed")
         bed.attributes = [attribute("number", .integer32), attribute("code", .integer32)]
         bed.relationships = [toOne("patient", "Patient", inverse: "bed")]
-        draft.entities = [patient, place, ward, doctor, badge, visit, bed]
-        return draft
+        return SchemaDraft(patient, place, ward, doctor, badge, visit, bed)
     }
 
     /// The same with an order on both sides of Patient ⇄ Doctor, and for the patients of a ward.
@@ -87,8 +97,7 @@ package enum Clinic {
     /// The next version: beds have a comfort.
     package static func laterDraft() -> SchemaDraft {
         var draft = draft()
-        var comfort = attribute("comfort", .integer64, optional: false)
-        comfort.defaultValue = .int(4)
+        let comfort = attribute("comfort", .integer64, optional: false, default: .int(4))
         for place in draft.entities.indices where draft.entities[place].name == "Bed" {
             draft.entities[place].attributes.append(comfort)
         }

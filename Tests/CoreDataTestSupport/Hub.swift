@@ -69,9 +69,7 @@ package enum Hub {
             Clinic.toOne("mate", "Hub", inverse: "matched"),
             Clinic.toOne("matched", "Hub", inverse: "mate"),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [hub]
-        return draft
+        return SchemaDraft(hub)
     }
 }
 

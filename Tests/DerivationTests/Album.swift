@@ -15,18 +15,10 @@ struct Album {
 
     static func model() -> NSManagedObjectModel {
         var photo = EntityDraft(name: "Photo")
-        var data = Clinic.attribute("data", .binary)
-        data.allowsExternalBinaryDataStorage = true
-        photo.attributes = [Clinic.attribute("name", .string), data]
+        photo.attributes = [Clinic.attribute("name", .string), Clinic.attribute("data", .binary, external: true)]
         photo.uniquenessConstraints = [["name"]]
-        var print = EntityDraft(name: "Print")
-        print.parentName = "Photo"
-        var more = Clinic.attribute("negative", .binary)
-        more.allowsExternalBinaryDataStorage = true
-        print.attributes = [more]
-        var draft = SchemaDraft()
-        draft.entities = [photo, print]
-        return NSManagedObjectModel(draft: draft)
+        let print = EntityDraft("Print", [Clinic.attribute("negative", .binary, external: true)], parent: "Photo")
+        return NSManagedObjectModel(photo, print)
     }
 
     func open(readOnly: Bool = false) throws -> NSManagedObjectContext {

@@ -53,8 +53,7 @@ import Testing
     private func schema(_ shapes: [Shape]) throws -> Schema {
         var draft = SchemaDraft()
         draft.entities = shapes.map { shape in
-            var entity = EntityDraft(name: shape.name)
-            entity.parentName = shape.parent
+            var entity = EntityDraft(shape.name, parent: shape.parent)
             entity.attributes = shape.attributes.split(separator: " ").map { Clinic.attribute(String($0), .string) }
             entity.relationships =
                 shape.toOnes.sorted { $0.key < $1.key }.map { Clinic.toOne($0, $1, inverse: nil) }
@@ -172,16 +171,12 @@ import Testing
     func tombstones() throws {
         let folder = Folder()
         guard let url = try copy("log2timeline+plaso/test_data/macos/knowledgec-10.13.db", in: folder) else { return }
-        var object = EntityDraft(name: "Object")
-        object.attributes = [Clinic.attribute("uuid", .string)]
+        var object = EntityDraft("Object", [Clinic.attribute("uuid", .string)])
         object.attributes[0].preservesValueInHistoryOnDeletion = true
-        var event = EntityDraft(name: "Event")
-        event.parentName = "Object"
-        event.attributes = [Clinic.attribute("shouldSync", .boolean), Clinic.attribute("startDate", .date)]
+        var event = EntityDraft(
+            "Event", [Clinic.attribute("shouldSync", .boolean), Clinic.attribute("startDate", .date)], parent: "Object")
         event.attributes[0].preservesValueInHistoryOnDeletion = true
-        var draft = SchemaDraft()
-        draft.entities = [object, event]
-        let schema = try Schema(checking: draft)
+        let schema = try Schema(checking: SchemaDraft(object, event))
         let entity = try #require(schema.entity(named: "Event"))
         let kept = ChangeMask(entity, schema).tombstones.map { entity.slots[$0].name }
         #expect(kept == ["uuid", "shouldSync"])

@@ -45,9 +45,7 @@ import Testing
             required(Clinic.toMany("pages", "Page", inverse: hasInverse ? "book" : nil, rule: .cascade), 1...10000),
         ]
         book.uniquenessConstraints = [["uniqueID"]]
-        var graphic = EntityDraft(name: "GraphicNovel")
-        graphic.parentName = "Book"
-        graphic.attributes = [attribute("isBlackAndWhite", .boolean)]
+        let graphic = EntityDraft("GraphicNovel", [attribute("isBlackAndWhite", .boolean)], parent: "Book")
         var page = EntityDraft(name: "Page")
         page.attributes = [
             attribute("isBookmarked", .boolean), attribute("number", .integer32), attribute("content", .binary),
@@ -59,9 +57,7 @@ import Testing
             attribute("authorAlias", .string),
             attribute("rating", .double),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [writer, author, book, graphic, page, feedback]
-        return draft
+        return SchemaDraft(writer, author, book, graphic, page, feedback)
     }
 
     private static let newer = "alemar11+CoreDataPlus/Tests/Resources/SampleModel2/Fixtures/SampleModel2_V1.sqlite"
@@ -110,9 +106,8 @@ import Testing
         var more = EntityDraft(name: "AdditionalAssetAttributes")
         more.attributes = [Clinic.attribute("cameraCaptureDevice", .integer16)]
         more.relationships = [Clinic.toOne("asset", "Asset", inverse: "additionalAttributes")]
-        var draft = SchemaDraft()
-        draft.entities = [asset, more]
-        let ours = try DerivedTriggers(StoreMap(schema: Schema(checking: draft), configuration: nil)).statements()
+        let ours = try DerivedTriggers(StoreMap(schema: Schema(checking: SchemaDraft(asset, more)), configuration: nil))
+            .statements()
         let folder = Folder()
         let copy = folder.file("copy.sqlite")
         let photos =
@@ -126,11 +121,9 @@ import Testing
 
     @Test("The trigger of now() follows the version, as fatbobman shows it")
     func now() throws {
-        var item = EntityDraft(name: "Item")
-        item.attributes = [Library.derived("update", .date, "now()")]
-        var draft = SchemaDraft()
-        draft.entities = [item]
-        let ours = try DerivedTriggers(StoreMap(schema: Schema(checking: draft), configuration: nil)).statements()
+        let item = EntityDraft("Item", [Library.derived("update", .date, "now()")])
+        let ours = try DerivedTriggers(StoreMap(schema: Schema(checking: SchemaDraft(item)), configuration: nil))
+            .statements()
         let rest =
             "BEGIN UPDATE ZITEM SET ZUPDATE = NSCoreDataNow() WHERE Z_PK = NEW.Z_PK; "
             + "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('ZITEM', Z_ENT, Z_PK, 'update', ZUPDATE) FROM ZITEM "

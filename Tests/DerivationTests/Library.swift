@@ -1,4 +1,4 @@
-// A model with every documented derivation, and a small connection of the tests' own.
+// A model with every documented derivation.
 
 import CoreDataTestSupport
 import CoreDataValues
@@ -45,14 +45,11 @@ enum Library {
             Clinic.attribute("plot", .string), derived("plotCopy", .string, "plot"),
             derived("writer", .string, "author.name"),
         ]
-        var tag = EntityDraft(name: "Tag")
-        tag.attributes = [Clinic.attribute("weight", .double)]
-        tag.relationships = [Clinic.toMany("authors", "Author", inverse: "tags")]
-        var note = EntityDraft(name: "Note")
-        note.attributes = [Clinic.attribute("text", .string)]
-        var country = EntityDraft(name: "Country")
-        country.attributes = [Clinic.attribute("code", .string)]
-        country.relationships = [Clinic.toMany("authors", "Author", inverse: "country")]
+        let tag = EntityDraft(
+            "Tag", [Clinic.attribute("weight", .double)], [Clinic.toMany("authors", "Author", inverse: "tags")])
+        let note = EntityDraft("Note", [Clinic.attribute("text", .string)])
+        let country = EntityDraft(
+            "Country", [Clinic.attribute("code", .string)], [Clinic.toMany("authors", "Author", inverse: "country")])
         var node = EntityDraft(name: "Node")
         node.attributes = [
             Clinic.attribute("name", .string), Clinic.attribute("size", .integer64),
@@ -62,9 +59,7 @@ enum Library {
         node.relationships = [
             Clinic.toOne("parent", "Node", inverse: "children"), Clinic.toMany("children", "Node", inverse: "parent"),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [author, book, novel, tag, note, country, node]
-        return draft
+        return SchemaDraft(author, book, novel, tag, note, country, node)
     }
 
     static func model(_ change: (inout SchemaDraft) -> Void = { _ in }) -> NSManagedObjectModel {

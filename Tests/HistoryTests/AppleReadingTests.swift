@@ -26,9 +26,7 @@ import Testing
         let names = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
         var draft = SchemaDraft()
         draft.entities = rows.map { row in
-            var entity = EntityDraft(name: row[1])
-            entity.parentName = names[row[2]]
-            return entity
+            EntityDraft(row[1], parent: names[row[2]])
         }
         return draft
     }

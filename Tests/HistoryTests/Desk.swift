@@ -1,4 +1,4 @@
-// Stacks over a store with history, and its tables read by plain SQL.
+// Stacks over a store with history.
 
 import CoreData
 import CoreDataTestSupport

@@ -19,18 +19,12 @@ import Testing
             Clinic.toMany("kids", "Kid", inverse: "owner", ordered: true),
         ]
         owner.relationships[0].renamingIdentifier = "loose"
-        var keeper = EntityDraft(name: "Keeper")
-        keeper.parentName = "Owner"
-        var item = EntityDraft(name: "Item")
-        item.attributes = [Clinic.attribute("name", .string)]
-        var part = EntityDraft(name: "Part")
-        part.parentName = "Item"
-        var kid = EntityDraft(name: "Kid")
-        kid.attributes = [Clinic.attribute("name", .string)]
-        kid.relationships = [Clinic.toOne("owner", "Owner", inverse: "kids")]
-        var draft = SchemaDraft()
-        draft.entities = [owner, keeper, item, part, kid]
-        return NSManagedObjectModel(draft: draft)
+        let keeper = EntityDraft("Keeper", parent: "Owner")
+        let item = EntityDraft("Item", [Clinic.attribute("name", .string)])
+        let part = EntityDraft("Part", parent: "Item")
+        let kid = EntityDraft(
+            "Kid", [Clinic.attribute("name", .string)], [Clinic.toOne("owner", "Owner", inverse: "kids")])
+        return NSManagedObjectModel(owner, keeper, item, part, kid)
     }
 
     private let desk: Desk

@@ -79,10 +79,8 @@ import Testing
     @Test("Values in files, composites and transformable values come back as well, of changes and of deletions")
     func otherValues() throws {
         var draft = Clinic.draft()
-        var photo = Clinic.attribute("scan", .binary)
-        photo.allowsExternalBinaryDataStorage = true
-        let words = Clinic.attribute("words", .transformable)
-        draft.entities[6].attributes += [photo, words]
+        let words = Clinic.transformable("words")
+        draft.entities[6].attributes += [Clinic.attribute("scan", .binary, external: true), words]
         let desk = try Desk(NSManagedObjectModel(draft: draft), options: [NSPersistentStoreKeepsFormerValues: true])
         let context = desk.context()
         let (large, larger) = (Data(repeating: 1, count: 300_000), Data(repeating: 2, count: 400_000))

@@ -12,10 +12,9 @@ import Testing
         arguments: [false, true])
     func values(_ isBatch: Bool) throws {
         var draft = Clinic.draft()
-        var scan = Clinic.attribute("scan", .binary)
-        scan.allowsExternalBinaryDataStorage = true
         draft.entities[6].attributes += [
-            scan, Clinic.attribute("words", .transformable), Clinic.attribute("raw", .binary),
+            Clinic.attribute("scan", .binary, external: true), Clinic.transformable("words"),
+            Clinic.attribute("raw", .binary),
         ]
         for place in draft.entities[6].attributes.indices {
             draft.entities[6].attributes[place].preservesValueInHistoryOnDeletion = true

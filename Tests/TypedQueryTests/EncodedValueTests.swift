@@ -41,12 +41,6 @@ final class Parcel: NSManagedObject {
 
     static func stack(_ type: String) throws -> Stack {
         _ = Self.registered
-        var place = Clinic.attribute("place", .composite)
-        place.compositeName = "Place"
-        var words = Clinic.attribute("words", .transformable)
-        words.valueTransformerName = "EncodedWords"
-        var photo = Clinic.attribute("photo", .binary)
-        photo.allowsExternalBinaryDataStorage = true
         var parcel = EntityDraft(name: "Parcel")
         parcel.className = "Parcel"
         parcel.attributes = [
@@ -55,13 +49,13 @@ final class Parcel: NSManagedObject {
             Clinic.attribute("short", .float), Clinic.attribute("price", .decimal),
             Clinic.attribute("isOpen", .boolean),
             Clinic.attribute("note", .string), Clinic.attribute("sent", .date), Clinic.attribute("bytes", .binary),
-            photo,
-            Clinic.attribute("code", .uuid), Clinic.attribute("page", .uri), words,
-            Clinic.attribute("list", .transformable), place,
-            Clinic.attribute("table", .transformable), Clinic.attribute("data", .transformable),
+            Clinic.attribute("photo", .binary, external: true),
+            Clinic.attribute("code", .uuid), Clinic.attribute("page", .uri),
+            Clinic.transformable("words", "EncodedWords"),
+            Clinic.transformable("list"), Clinic.composite("place", "Place"),
+            Clinic.transformable("table"), Clinic.transformable("data"),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [parcel]
+        var draft = SchemaDraft(parcel)
         draft.composites = [
             Composite(
                 name: "Place", attributes: [Clinic.attribute("latitude", .double), Clinic.attribute("name", .string)])

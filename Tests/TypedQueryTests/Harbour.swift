@@ -58,15 +58,15 @@ final class Mooring: NSManagedObject {
 
 enum Harbour {
     static func model() -> NSManagedObjectModel {
-        let attribute = Clinic.attribute
         var ship = EntityDraft(name: "Ship")
         ship.className = "Ship"
         ship.attributes = [
-            attribute("name", .string, true), attribute("nick", .string, true), attribute("crew", .integer32, true),
-            attribute("guns", .integer16, true), attribute("length", .double, true),
-            attribute("isAfloat", .boolean, true),
-            attribute("isLit", .boolean, true), attribute("launched", .date, true), attribute("tag", .uuid, true),
-            attribute("flag", .integer16, true), attribute("rig", .string, true), attribute("bell", .integer64, true),
+            Clinic.attribute("name", .string), Clinic.attribute("nick", .string), Clinic.attribute("crew", .integer32),
+            Clinic.attribute("guns", .integer16), Clinic.attribute("length", .double),
+            Clinic.attribute("isAfloat", .boolean), Clinic.attribute("isLit", .boolean),
+            Clinic.attribute("launched", .date), Clinic.attribute("tag", .uuid),
+            Clinic.attribute("flag", .integer16), Clinic.attribute("rig", .string),
+            Clinic.attribute("bell", .integer64),
         ]
         ship.relationships = [
             Clinic.toOne("master", "Sailor", inverse: "ships"), Clinic.toMany("cargo", "Cask", inverse: "ship"),
@@ -75,27 +75,25 @@ enum Harbour {
         var steamer = EntityDraft(name: "Steamer")
         steamer.className = "Steamer"
         steamer.parentName = "Ship"
-        steamer.attributes = [attribute("boilers", .integer16, true)]
+        steamer.attributes = [Clinic.attribute("boilers", .integer16)]
         var sailor = EntityDraft(name: "Sailor")
         sailor.className = "Sailor"
-        sailor.attributes = [attribute("name", .string, true), attribute("age", .integer16, true)]
+        sailor.attributes = [Clinic.attribute("name", .string), Clinic.attribute("age", .integer16)]
         sailor.relationships = [
             Clinic.toMany("ships", "Ship", inverse: "master"), Clinic.toOne("chief", "Sailor", inverse: "mates"),
             Clinic.toMany("mates", "Sailor", inverse: "chief"), Clinic.toMany("goods", "Cask", inverse: "owner"),
         ]
         var cask = EntityDraft(name: "Cask")
         cask.className = "Cask"
-        cask.attributes = [attribute("label", .string, true), attribute("weight", .double, true)]
+        cask.attributes = [Clinic.attribute("label", .string), Clinic.attribute("weight", .double)]
         cask.relationships = [
             Clinic.toOne("ship", "Ship", inverse: "cargo"), Clinic.toOne("owner", "Sailor", inverse: "goods"),
         ]
         var stop = EntityDraft(name: "Mooring")
         stop.className = "Mooring"
-        stop.attributes = [attribute("port", .string, true)]
+        stop.attributes = [Clinic.attribute("port", .string)]
         stop.relationships = [Clinic.toMany("ships", "Ship", inverse: "moorings")]
-        var draft = SchemaDraft()
-        draft.entities = [ship, steamer, sailor, cask, stop]
-        return NSManagedObjectModel(draft: draft)
+        return NSManagedObjectModel(ship, steamer, sailor, cask, stop)
     }
 
     static let tags = (0..<4).map { UUID(uuid: (UInt8($0), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)) }

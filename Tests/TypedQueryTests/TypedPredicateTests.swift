@@ -139,11 +139,8 @@ import Testing
 
     @Test("A model that names the class tells the names, whatever later models call an entity")
     func laterModel() throws {
-        var namesake = EntityDraft(name: "Ship")
-        namesake.attributes = [Clinic.attribute("keel", .string)]
-        var draft = SchemaDraft()
-        draft.entities = [namesake]
-        let later = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
+        let namesake = EntityDraft("Ship", [Clinic.attribute("keel", .string)])
+        let later = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(namesake))
         #expect((\Ship.crew > 3).description == "crew > 3")
         withExtendedLifetime(later) {}
     }

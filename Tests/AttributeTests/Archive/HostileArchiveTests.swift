@@ -96,15 +96,9 @@ struct HostileArchiveTests {
         var site = EntityDraft(name: "Site")
         site.attributes = [
             ("plain", nil), ("secure", "Chains"), ("any", "NSUnarchiveFromData"), ("careless", "Careless"),
-        ].map {
-            var attribute = Clinic.attribute($0.0, .transformable)
-            attribute.valueTransformerName = $0.1
-            return attribute
-        }
+        ].map { Clinic.transformable($0.0, $0.1) }
         site.attributes.append(Clinic.attribute("name", .string))
-        var draft = SchemaDraft()
-        draft.entities = [site]
-        return NSManagedObjectModel(draft: draft)
+        return NSManagedObjectModel(site)
     }
 
     /// A store with one site whose attribute has these bytes.

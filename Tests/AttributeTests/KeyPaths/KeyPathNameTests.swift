@@ -123,15 +123,13 @@ final class Ghost: NSManagedObject {
 
     @Test("Finding a name leaves no object behind, and its initialiser may read and write")
     func traceless() throws {
-        var draft = SchemaDraft()
         var ghost = EntityDraft(name: "Ghost")
         ghost.className = "AttributeTests.Ghost"
         ghost.attributes = [Clinic.attribute("name", .string)]
         ghost.relationships = [
             Clinic.toOne("other", "Ghost", inverse: "others"), Clinic.toMany("others", "Ghost", inverse: "other"),
         ]
-        draft.entities = [ghost]
-        let stack = try Stack(model: NSManagedObjectModel(draft: draft))
+        let stack = try Stack(model: NSManagedObjectModel(ghost))
         #expect(try (\Ghost.other?.other?.name).dottedName() == "other.other.name")
         #expect(try (\Ghost.other?.others.count).dottedName() == "other.others.@count")
         #expect(throws: PredicateError.self) { try (\Ghost.name?.count).dottedName() }

@@ -128,7 +128,7 @@ import Testing
         try stack.context.save()
 
         var draft = Lab.draft()
-        draft.entities[0].attributes.append(Lab.composite("needed", "Place", optional: false))
+        draft.entities[0].attributes.append(Clinic.composite("needed", "Place", optional: false))
         let strict = try Stack(type, model: NSManagedObjectModel(draft: draft))
         let other = strict.context.make("Site")
         try strict.context.save()
@@ -195,17 +195,16 @@ import Testing
     func explosion() throws {
         var draft = SchemaDraft()
         for level in 0..<40 {
-            let inner = level == 0 ? Clinic.attribute("x", .double) : Lab.composite("x", "C\(level - 1)")
+            let inner = level == 0 ? Clinic.attribute("x", .double) : Clinic.composite("x", "C\(level - 1)")
             var second = inner
             second.name = "y"
             draft.composites.append(Composite(name: "C\(level)", attributes: [inner, second]))
         }
-        var entity = EntityDraft(name: "E")
-        entity.attributes = [Lab.composite("big", "C39")]
+        let entity = EntityDraft("E", [Clinic.composite("big", "C39")])
         draft.entities = [entity]
         let error = #expect(throws: SchemaError.self) { try Schema(checking: draft) }
         #expect(error?.message.contains("columns") == true)
-        draft.composites[0].attributes[0] = Lab.composite("x", "C39")
+        draft.composites[0].attributes[0] = Clinic.composite("x", "C39")
         #expect(throws: SchemaError.self) { try Schema(checking: draft) }
         _ = VersionHash(draft: draft).entityHashes()
     }

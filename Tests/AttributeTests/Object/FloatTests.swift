@@ -13,9 +13,7 @@ import Testing
             Clinic.attribute("f", .float), Clinic.attribute("d", .double), Clinic.attribute("m", .decimal),
             Clinic.attribute("name", .string),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [sample]
-        return NSManagedObjectModel(draft: draft)
+        return NSManagedObjectModel(sample)
     }
 
     private func found(_ format: String, _ arguments: [Any], _ context: NSManagedObjectContext) throws -> Int {

@@ -96,17 +96,15 @@ final class Pet: NSManagedObject {
 
 enum Folk {
     static func draft() -> SchemaDraft {
-        var draft = SchemaDraft()
         var person = EntityDraft(name: "Person")
         person.className = "AttributeTests.Person"
-        var tags = Clinic.attribute("tags", .transformable)
-        tags.valueTransformerName = "NSSecureUnarchiveFromData"
         person.attributes = [
             Clinic.attribute("age", .integer64), Clinic.attribute("born", .date), Clinic.attribute("bits", .binary),
             Clinic.attribute("fee", .decimal), Clinic.attribute("name", .string), Clinic.attribute("nickname", .string),
             Clinic.attribute("isAwake", .boolean), Clinic.attribute("score", .double),
             Clinic.attribute("mood", .string),
-            Clinic.attribute("rank", .integer16), tags, Clinic.attribute("page", .uri),
+            Clinic.attribute("rank", .integer16), Clinic.transformable("tags", "NSSecureUnarchiveFromData"),
+            Clinic.attribute("page", .uri),
             Clinic.attribute("token", .uuid),
         ]
         person.relationships = [
@@ -121,8 +119,7 @@ enum Folk {
         pet.className = "AttributeTests.Pet"
         pet.attributes = [Clinic.attribute("name", .string)]
         pet.relationships = [Clinic.toOne("owner", "Person", inverse: "pets")]
-        draft.entities = [person, worker, pet]
-        return draft
+        return SchemaDraft(person, worker, pet)
     }
 
     static func stack(_ type: String = NSSQLiteStoreType) throws -> Stack {

@@ -23,18 +23,6 @@ final class Marker: NSObject, NSSecureCoding {
     override var hash: Int { number }
 }
 
-/// A program's own transformer: a text as its bytes backwards. It refuses "refused" and bytes that are no text.
-final class Backwards: ValueTransformer {
-    override class func transformedValueClass() -> AnyClass { NSData.self }
-    override func transformedValue(_ value: Any?) -> Any? {
-        guard let text = value as? String, text != "refused" else { return nil }
-        return Data(text.utf8.reversed())
-    }
-    override func reverseTransformedValue(_ value: Any?) -> Any? {
-        (value as? Data).flatMap { String(data: Data($0.reversed()), encoding: .utf8) }
-    }
-}
-
 final class MarkerTransformer: NSSecureUnarchiveFromDataTransformer {
     override class var allowedTopLevelClasses: [AnyClass] { super.allowedTopLevelClasses + [Marker.self] }
 }
@@ -48,36 +36,14 @@ enum Lab {
         ValueTransformer.setValueTransformer(MarkerTransformer(), forName: NSValueTransformerName("LabMarkers"))
     }()
 
-    private static func transformable(_ name: String, _ transformer: String? = nil) -> Attribute {
-        var attribute = Clinic.attribute(name, .transformable)
-        attribute.valueTransformerName = transformer
-        return attribute
-    }
-
-    static func transient(_ name: String, _ type: CoreDataValues.AttributeType, default value: Value = .null)
-        -> Attribute
-    {
-        var attribute = Clinic.attribute(name, type)
-        attribute.isTransient = true
-        attribute.defaultValue = value
-        return attribute
-    }
-
-    static func composite(_ name: String, _ type: String, optional: Bool = true) -> Attribute {
-        var attribute = Clinic.attribute(name, .composite, optional: optional)
-        attribute.compositeName = type
-        return attribute
-    }
-
     static func draft() -> SchemaDraft {
         var draft = SchemaDraft()
-        var latitude = Clinic.attribute("latitude", .double)
-        latitude.defaultValue = .double(1.5)
         draft.composites = [
             Composite(
                 name: "Place",
                 attributes: [
-                    latitude, Clinic.attribute("longitude", .double), composite("area", "Area"),
+                    Clinic.attribute("latitude", .double, default: .double(1.5)),
+                    Clinic.attribute("longitude", .double), Clinic.composite("area", "Area"),
                     Clinic.attribute("label", .string),
                 ]),
             Composite(
@@ -88,11 +54,15 @@ enum Lab {
         ]
         var site = EntityDraft(name: "Site")
         site.attributes = [
-            Clinic.attribute("name", .string), composite("location", "Place"), composite("origin", "Place"),
-            Clinic.attribute("label", .string), transformable("words"), transformable("tags", "LabTags"),
-            transformable("reversed", "LabBackwards"), transformable("markers", "LabMarkers"),
-            transformable("unknown", "LabNobody"), transient("speed", .integer32, default: .int(7)),
-            transient("note", .string), transient("anything", .undefined), transient("other", .objectID),
+            Clinic.attribute("name", .string), Clinic.composite("location", "Place"),
+            Clinic.composite("origin", "Place"),
+            Clinic.attribute("label", .string), Clinic.transformable("words"), Clinic.transformable("tags", "LabTags"),
+            Clinic.transformable("reversed", "LabBackwards"), Clinic.transformable("markers", "LabMarkers"),
+            Clinic.transformable("unknown", "LabNobody"),
+            Clinic.attribute("speed", .integer32, default: .int(7), transient: true),
+            Clinic.attribute("note", .string, transient: true),
+            Clinic.attribute("anything", .undefined, transient: true),
+            Clinic.attribute("other", .objectID, transient: true),
         ]
         var shown = Clinic.toOne("shown", "Probe", inverse: "showers")
         shown.isTransient = true
@@ -104,14 +74,11 @@ enum Lab {
             fetched("broken", "Probe", "nothing == 1"),
         ]
         site.fetchedProperties[2].userInfo = ["wanted": "m"]
-        var probe = EntityDraft(name: "Probe")
-        probe.attributes = [Clinic.attribute("name", .string), Clinic.attribute("rank", .integer32)]
+        var probe = EntityDraft("Probe", [Clinic.attribute("name", .string), Clinic.attribute("rank", .integer32)])
         var showers = Clinic.toMany("showers", "Site", inverse: "shown")
         showers.isTransient = true
         probe.relationships = [Clinic.toOne("site", "Site", inverse: "probes"), showers]
-        var special = EntityDraft(name: "SpecialSite")
-        special.parentName = "Site"
-        special.attributes = [composite("second", "Area")]
+        let special = EntityDraft("SpecialSite", [Clinic.composite("second", "Area")], parent: "Site")
         draft.entities = [site, probe, special]
         return draft
     }

@@ -24,7 +24,7 @@ final class CheckedSite: NSManagedObject {
     private func stack(_ type: String) throws -> Stack {
         var draft = Lab.draft()
         draft.entities[0].className = "AttributeTests.CheckedSite"
-        draft.entities[0].attributes.append(Lab.composite("needed", "Place", optional: false))
+        draft.entities[0].attributes.append(Clinic.composite("needed", "Place", optional: false))
         return try Stack(type, model: NSManagedObjectModel(draft: draft))
     }
 

@@ -10,10 +10,8 @@ import Testing
 @Suite struct RequiredTransientTests {
     private func stack(default value: Value = .null) throws -> Stack {
         var draft = Clinic.draft()
-        var mood = Clinic.attribute("mood", .string, optional: false)
-        mood.isTransient = true
-        mood.defaultValue = value
-        draft.entities[0].attributes.append(mood)
+        draft.entities[0].attributes.append(
+            Clinic.attribute("mood", .string, optional: false, default: value, transient: true))
         return try Stack(model: NSManagedObjectModel(draft: draft))
     }
 

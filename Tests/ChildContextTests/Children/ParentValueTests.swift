@@ -8,36 +8,19 @@ import Testing
 
 @testable import CoreData
 
-/// A text as its bytes backwards; it refuses "refused".
-private final class Mirror: ValueTransformer {
-    override class func transformedValueClass() -> AnyClass { NSData.self }
-    override func transformedValue(_ value: Any?) -> Any? {
-        guard let text = value as? String, text != "refused" else { return nil }
-        return Data(text.utf8.reversed())
-    }
-    override func reverseTransformedValue(_ value: Any?) -> Any? {
-        (value as? Data).flatMap { String(data: Data($0.reversed()), encoding: .utf8) }
-    }
-}
-
 @Suite struct ParentValueTests {
     private let stack: Stack
     private let parent: NSManagedObjectContext
     private let child: NSManagedObjectContext
 
     init() throws {
-        ValueTransformer.setValueTransformer(Mirror(), forName: NSValueTransformerName("FamilyMirror"))
+        ValueTransformer.setValueTransformer(Backwards(), forName: NSValueTransformerName("FamilyMirror"))
         var draft = Clinic.draft()
-        var mirrored = Clinic.attribute("mirrored", .transformable)
-        mirrored.valueTransformerName = "FamilyMirror"
-        var anything = Clinic.attribute("anything", .undefined)
-        anything.isTransient = true
-        var note = Clinic.attribute("remark", .string)
-        note.isTransient = true
-        var mood = Clinic.attribute("mood", .integer32)
-        mood.isTransient = true
-        mood.defaultValue = .int(7)
-        draft.entities[0].attributes += [mirrored, anything, note, mood]
+        draft.entities[0].attributes += [
+            Clinic.transformable("mirrored", "FamilyMirror"), Clinic.attribute("anything", .undefined, transient: true),
+            Clinic.attribute("remark", .string, transient: true),
+            Clinic.attribute("mood", .integer32, default: .int(7), transient: true),
+        ]
         stack = try Stack(model: NSManagedObjectModel(draft: draft), undo: false)
         parent = stack.context
         child = parent.child()

@@ -250,11 +250,9 @@ import Testing
     @Test("1.13 A merge leaves transient values and members alone", arguments: [false, true])
     func transients(_ isChanged: Bool) throws {
         var draft = Clinic.draft()
-        var mood = Clinic.attribute("mood", .integer32)
-        mood.isTransient = true
         var guests = Clinic.toMany("guests", "Doctor", inverse: nil)
         guests.isTransient = true
-        draft.entities[0].attributes.append(mood)
+        draft.entities[0].attributes.append(Clinic.attribute("mood", .integer32, transient: true))
         draft.entities[0].relationships.append(guests)
         let stack = try Stack(model: NSManagedObjectModel(draft: draft), undo: false)
         let context = stack.context, other = stack.another()

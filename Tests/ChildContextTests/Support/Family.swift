@@ -86,9 +86,7 @@ final class Waker: NSManagedObject {
 /// The clinic with a transient attribute and a binary that may lie outside.
 func transientModel() -> NSManagedObjectModel {
     var draft = Clinic.draft()
-    var mood = Clinic.attribute("mood", .integer32)
-    mood.isTransient = true
-    draft.entities[0].attributes.append(mood)
+    draft.entities[0].attributes.append(Clinic.attribute("mood", .integer32, transient: true))
     return NSManagedObjectModel(draft: draft)
 }
 

@@ -13,10 +13,10 @@ import Testing
 
     init() throws {
         var item = EntityDraft(name: "Item")
-        var rank = Clinic.attribute("rank", .integer16), scan = Clinic.attribute("scan", .binary)
-        rank.defaultValue = .int(5)
-        scan.allowsExternalBinaryDataStorage = true
-        item.attributes = [Clinic.attribute("name", .string), Clinic.attribute("note", .string), rank, scan]
+        item.attributes = [
+            Clinic.attribute("name", .string), Clinic.attribute("note", .string),
+            Clinic.attribute("rank", .integer16, default: .int(5)), Clinic.attribute("scan", .binary, external: true),
+        ]
         item.relationships = [
             Clinic.toOne("box", "Box", inverse: "items"),
             Clinic.toOne("owner", "Box", inverse: "owned", rule: .noAction),
@@ -25,9 +25,7 @@ import Testing
         box.relationships = [
             Clinic.toMany("items", "Item", inverse: "box"), Clinic.toMany("owned", "Item", inverse: "owner"),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [item, box]
-        stack = try Stack(NSSQLiteStoreType, model: NSManagedObjectModel(draft: draft), undo: false)
+        stack = try Stack(NSSQLiteStoreType, model: NSManagedObjectModel(item, box), undo: false)
         parent = stack.context
     }
 

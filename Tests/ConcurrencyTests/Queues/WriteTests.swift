@@ -213,8 +213,7 @@ struct WriteTests {
     @Test("What one of two stores has taken is not written again because the other refuses")
     func severalStores() async throws {
         var draft = SchemaDraft()
-        var first = EntityDraft(name: "First")
-        first.attributes = [Clinic.attribute("name", .string)]
+        let first = EntityDraft("First", [Clinic.attribute("name", .string)])
         var second = first
         second.name = "Second"
         second.uniquenessConstraints = [["name"]]

@@ -10,12 +10,11 @@ import Testing
 struct ServerBackupTests {
     private static func model() -> NSManagedObjectModel {
         var account = EntityDraft(name: "Account")
-        var seal = Clinic.attribute("seal", .binary)
-        seal.allowsExternalBinaryDataStorage = true
-        account.attributes = [Clinic.attribute("name", .string), Clinic.attribute("sum", .integer64), seal]
-        var draft = SchemaDraft()
-        draft.entities = [account]
-        return NSManagedObjectModel(draft: draft)
+        account.attributes = [
+            Clinic.attribute("name", .string), Clinic.attribute("sum", .integer64),
+            Clinic.attribute("seal", .binary, external: true),
+        ]
+        return NSManagedObjectModel(account)
     }
 
     private static func open(_ url: URL) throws -> NSPersistentStoreCoordinator {

@@ -243,8 +243,6 @@ final class LastRead {
                     ? Clinic.toMany(kind.inverse, "Owner", inverse: kind.key)
                     : Clinic.toOne(kind.inverse, "Owner", inverse: kind.key))
         }
-        var draft = SchemaDraft()
-        draft.entities = [owner, item, root]
-        return draft
+        return SchemaDraft(owner, item, root)
     }
 }

@@ -10,8 +10,7 @@ import Testing
 @Suite struct SeveralStoresTests {
     private func stack(_ folder: Folder) throws -> NSManagedObjectContext {
         var draft = SchemaDraft()
-        var first = EntityDraft(name: "First")
-        first.attributes = [Clinic.attribute("name", .string)]
+        let first = EntityDraft("First", [Clinic.attribute("name", .string)])
         var second = first
         second.name = "Second"
         second.uniquenessConstraints = [["name"]]

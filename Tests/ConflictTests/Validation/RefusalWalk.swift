@@ -210,11 +210,7 @@ final class RefusalWalk {
             Clinic.toOne("wearer", "Node", inverse: "badges"),
             Clinic.toMany("parts", "Part", inverse: "whole", rule: .cascade),
         ]
-        var part = EntityDraft(name: "Part")
-        part.parentName = "Node"
-        part.relationships = [whole]
-        var draft = SchemaDraft()
-        draft.entities = [node, part]
-        return NSManagedObjectModel(draft: draft)
+        let part = EntityDraft("Part", [], [whole], parent: "Node")
+        return NSManagedObjectModel(node, part)
     }
 }

@@ -60,7 +60,6 @@ final class Consistent: NSManagedObject {
 
     /// An entity with every kind of rule, and one that it must lead to.
     private static func draft() -> SchemaDraft {
-        var draft = SchemaDraft()
         var thing = EntityDraft(name: "Thing")
         var size = Clinic.attribute("size", .integer32)
         size.minimum = .int(1)
@@ -100,8 +99,7 @@ final class Consistent: NSManagedObject {
             Clinic.toOne("thing", "Thing", inverse: "few"), Clinic.toOne("other", "Thing", inverse: "some"),
             Clinic.toMany("chiefs", "Thing", inverse: "chief", rule: .nullify),
         ]
-        draft.entities = [thing, part]
-        return draft
+        return SchemaDraft(thing, part)
     }
 
     private struct Shop {

@@ -1,5 +1,6 @@
 // All statements about entities that the library makes of a model, each with what it is for.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 
@@ -63,10 +64,8 @@ enum Ward {
     }
 
     private static var label: EntityDraft {
-        var entity = EntityDraft(name: "Label")
-        entity.attributes = [Triage.attribute("order", .integer16)]
-        entity.relationships = [Triage.toMany("shelves", "Shelf", "labels")]
-        return entity
+        EntityDraft(
+            "Label", [Triage.attribute("order", .integer16)], [Triage.toMany("shelves", "Shelf", "labels")])
     }
 
     private static func derived(_ name: String, _ type: AttributeType, _ expression: String) -> Attribute {

@@ -1,5 +1,6 @@
 // The field hospital's model and a later version of it, with everything that a migration meets.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 
@@ -17,8 +18,7 @@ enum MovedTriage {
 
     static var former: SchemaDraft {
         var draft = Triage.draft
-        var ruin = EntityDraft(name: "Ruin")
-        ruin.parentName = "Place"
+        let ruin = EntityDraft("Ruin", parent: "Place")
         var note = EntityDraft(name: "Note")
         var scan = Triage.attribute("scan", .binary)
         scan.allowsExternalBinaryDataStorage = true
@@ -37,8 +37,7 @@ enum MovedTriage {
     static var later: SchemaDraft {
         var draft = former
         draft.entities.removeAll { ["Ruin", "Note"].contains($0.name) }
-        var aid = EntityDraft(name: "Aid")
-        aid.attributes = [Triage.attribute("kind", .string)]
+        let aid = EntityDraft("Aid", [Triage.attribute("kind", .string)])
         draft.entities.append(aid)
         change(&draft, "Casualty") { entity in
             (entity.name, entity.renamingIdentifier) = ("Patient", "Casualty")

@@ -95,8 +95,7 @@ struct PoolTests {
         #expect(try again.metadata().versionHashes == first.metadata().versionHashes)
 
         let foreign = folder.url.appendingPathComponent("foreign.sqlite")
-        var draft = SchemaDraft()
-        draft.entities = [Triage.place]
+        var draft = SchemaDraft(Triage.place)
         draft.entities[0].relationships = []
         let small = try Schema(checking: draft)
         try SQLiteStore(url: foreign, schema: small, configuration: nil, options: SQLiteOptions()).close()

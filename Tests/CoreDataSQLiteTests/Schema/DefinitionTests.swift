@@ -1,5 +1,6 @@
 // The tables a store creates, against texts written by hand from the store format's specification.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
@@ -57,12 +58,9 @@ struct DefinitionTests {
 
     @Test("GenericAlbum names the table it shares with AlbumList, because Album comes before AlbumList")
     func namingBySubentity() throws {
-        var album = EntityDraft(name: "Album")
-        album.parentName = "GenericAlbum"
-        var list = EntityDraft(name: "AlbumList")
-        list.relationships = [Triage.toMany("albums", "GenericAlbum", "albumLists", ordered: true)]
-        var generic = EntityDraft(name: "GenericAlbum")
-        generic.relationships = [Triage.toMany("albumLists", "AlbumList", "albums")]
+        let album = EntityDraft("Album", parent: "GenericAlbum")
+        let list = EntityDraft("AlbumList", [], [Triage.toMany("albums", "GenericAlbum", "albumLists", ordered: true)])
+        let generic = EntityDraft("GenericAlbum", [], [Triage.toMany("albumLists", "AlbumList", "albums")])
         #expect(
             try joins([album, list, generic]) == [
                 "CREATE TABLE Z_2ALBUMLISTS ( Z_2ALBUMS INTEGER, Z_1ALBUMLISTS INTEGER, Z_FOK_2ALBUMS INTEGER, "
@@ -87,8 +85,7 @@ struct DefinitionTests {
 
     @Test("A second relationship whose column would have a taken name gets the suffix 1")
     func columnCollision() throws {
-        var album = EntityDraft(name: "Album")
-        album.relationships = [Triage.toMany("keyAssets", "Asset", "albumsBeingKeyAssets")]
+        let album = EntityDraft("Album", [], [Triage.toMany("keyAssets", "Asset", "albumsBeingKeyAssets")])
         var asset = EntityDraft(name: "Asset")
         asset.relationships = [
             Triage.toMany("albumsBeingKeyAssets", "Album", "keyAssets"),
@@ -125,9 +122,7 @@ struct DefinitionTests {
         ]
         pin.relationships = [Triage.toMany("parts", "Pin", "whole"), Triage.toOne("whole", "Pin", "parts")]
         pin.indexes = [FetchIndex(name: "i", elements: elements, partialPredicate: condition)]
-        var draft = SchemaDraft()
-        draft.entities = [pin]
-        let definitions = Definitions(try StoreMap(schema: Schema(checking: draft), configuration: nil))
+        let definitions = Definitions(try StoreMap(schema: Schema(checking: SchemaDraft(pin)), configuration: nil))
         return try definitions.statements(withoutSpatial: missing).filter {
             $0.contains("Z_Pin_i") || $0.contains("Z_RT_")
         }
@@ -235,9 +230,7 @@ struct DefinitionTests {
         var shape = Triage.attribute("shape", isDerived ? .string : .undefined)
         shape.derivationExpression = isDerived ? "now()" : nil
         entity.attributes = [shape]
-        var draft = SchemaDraft()
-        draft.entities = [entity]
-        let schema = try Schema(checking: draft)
+        let schema = try Schema(checking: SchemaDraft(entity))
         let error = #expect(throws: StoreError.self) { try StoreMap(schema: schema, configuration: nil) }
         #expect(error?.code == 134060)
         #expect(error?.entity == "Thing" && error?.property == "shape")

@@ -25,9 +25,7 @@ struct FetchIndexTests {
                 elements: ["latitude", "longitude"].map { FetchIndex.Element(property: $0, isRTree: true) }),
             FetchIndex(name: "open", elements: [.init(property: "state")], partialPredicate: "state == 3"),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [pin]
-        schema = try Schema(checking: draft)
+        schema = try Schema(checking: SchemaDraft(pin))
     }
 
     @Test("An R-tree follows inserted, changed and deleted rows, and commits count their own rows only")

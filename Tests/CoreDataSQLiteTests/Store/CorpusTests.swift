@@ -55,8 +55,7 @@ struct CorpusTests {
 
     @Test("Events: dates, whole ones among them")
     func events() throws {
-        var event = EntityDraft(name: "Event")
-        event.attributes = [Triage.attribute("timeStamp", .date)]
+        let event = EntityDraft("Event", [Triage.attribute("timeStamp", .date)])
         guard
             let store = try open(
                 "yepher+CoreDataUtility/TestFiles/SingleEntitySingleAttribut.sqlite", [event])
@@ -87,11 +86,8 @@ struct CorpusTests {
                 elements: [.init(property: "maker"), .init(property: "numberPlate")])
         ]
         car.uniquenessConstraints = [["numberPlate"]]
-        var sport = EntityDraft(name: "SportCar")
-        sport.parentName = "Car"
-        var luxury = EntityDraft(name: "LuxuryCar")
-        luxury.parentName = "SportCar"
-        luxury.attributes = [Triage.attribute("isLimitedEdition", .boolean)]
+        let sport = EntityDraft("SportCar", parent: "Car")
+        let luxury = EntityDraft("LuxuryCar", [Triage.attribute("isLimitedEdition", .boolean)], parent: "SportCar")
         var person = EntityDraft(name: "Person")
         person.attributes = [
             Triage.attribute("firstName", .string), Triage.attribute("lastName", .string),

@@ -1,4 +1,4 @@
-// The model, rows and folders that the store's tests share.
+// The model and rows that the store's tests share.
 
 import CoreDataTestSupport
 import CoreDataValues
@@ -18,9 +18,7 @@ enum Triage {
     }()
 
     static var draft: SchemaDraft {
-        var draft = SchemaDraft()
-        draft.entities = [assessment, casualty, injury, place, station]
-        return draft
+        SchemaDraft(assessment, casualty, injury, place, station)
     }
 
     static var assessment: EntityDraft {
@@ -71,10 +69,8 @@ enum Triage {
     }
 
     static var station: EntityDraft {
-        var entity = EntityDraft(name: "Station")
-        entity.parentName = "Place"
-        entity.attributes = [attribute("capacity", .integer64), attribute("Name", .string)]
-        return entity
+        EntityDraft(
+            "Station", [attribute("capacity", .integer64), attribute("Name", .string)], parent: "Place")
     }
 
     static func attribute(_ name: String, _ type: AttributeType) -> Attribute {

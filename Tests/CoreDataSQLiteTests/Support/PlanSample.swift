@@ -56,9 +56,8 @@ struct PlanSample {
             visit.relationships = [Triage.toOne("thing", "Thing", "visits")]
             var shelf = entity("Shelf", [("name", .string)])
             shelf.relationships = [Triage.toMany("books", "Book", "shelves")]
-            var draft = SchemaDraft()
-            draft.entities = [thing, book, volume, disc, owner, city, land, mark, label, part, visit, shelf]
-            return try Schema(checking: draft)
+            return try Schema(
+                checking: SchemaDraft(thing, book, volume, disc, owner, city, land, mark, label, part, visit, shelf))
         }
     }
 

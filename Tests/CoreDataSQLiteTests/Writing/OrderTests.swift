@@ -108,13 +108,9 @@ struct OrderTests {
 
     /// List.songs and Song.lists, both ordered.
     private func songs(_ count: Int) throws -> Subject {
-        var list = EntityDraft(name: "List")
-        list.relationships = [Triage.toMany("songs", "Song", "lists", ordered: true)]
-        var song = EntityDraft(name: "Song")
-        song.relationships = [Triage.toMany("lists", "List", "songs", ordered: true)]
-        var draft = SchemaDraft()
-        draft.entities = [list, song]
-        let subject = try Subject("List", "songs", draft)
+        let list = EntityDraft("List", [], [Triage.toMany("songs", "Song", "lists", ordered: true)])
+        let song = EntityDraft("Song", [], [Triage.toMany("lists", "List", "songs", ordered: true)])
+        let subject = try Subject("List", "songs", SchemaDraft(list, song))
         try subject.store.insert("List", [(1, [:]), (2, [:])])
         try subject.store.insert("Song", (1...count).map { (Int64($0), [:]) })
         return subject
@@ -122,11 +118,8 @@ struct OrderTests {
 
     /// Card.related: a to-many that is its own inverse, ordered.
     private func cards(_ count: Int) throws -> Subject {
-        var card = EntityDraft(name: "Card")
-        card.relationships = [Triage.toMany("related", "Card", "related", ordered: true)]
-        var draft = SchemaDraft()
-        draft.entities = [card]
-        let subject = try Subject("Card", "related", draft)
+        let card = EntityDraft("Card", [], [Triage.toMany("related", "Card", "related", ordered: true)])
+        let subject = try Subject("Card", "related", SchemaDraft(card))
         try subject.store.insert("Card", (1...count).map { (Int64($0), [:]) })
         return subject
     }

@@ -39,14 +39,10 @@ struct RelationshipTests {
 
     @Test("An ordered many-to-many: new members go to the end, an order can be written, members leave")
     func orderedManyToMany() throws {
-        var list = EntityDraft(name: "List")
-        list.relationships = [Triage.toMany("songs", "Song", "lists", ordered: true)]
-        var song = EntityDraft(name: "Song")
-        song.relationships = [Triage.toMany("lists", "List", "songs")]
-        var draft = SchemaDraft()
-        draft.entities = [list, song]
+        let list = EntityDraft("List", [], [Triage.toMany("songs", "Song", "lists", ordered: true)])
+        let song = EntityDraft("Song", [], [Triage.toMany("lists", "List", "songs")])
         let folder = Folder()
-        let store = try folder.store(Schema(checking: draft))
+        let store = try folder.store(Schema(checking: SchemaDraft(list, song)))
         try store.insert("List", [(1, [:])])
         try store.insert("Song", (1...4).map { (Int64($0), [:]) })
         try store.link("List", "songs", 1, added: ["Song": [2, 1]])
@@ -131,10 +127,8 @@ struct RelationshipTests {
             Triage.attribute($0, .string)
         }
         entity.attributes.append(Triage.attribute("pk", .integer64))
-        var draft = SchemaDraft()
-        draft.entities = [entity]
         let folder = Folder()
-        let store = try folder.store(Schema(checking: draft))
+        let store = try folder.store(Schema(checking: SchemaDraft(entity)))
         let values: [String: Value] = [
             "straße": .text("a"), "Straße": .text("b"), "order": .text("c"), "Order": .text("d"),
             "zählung": .text("e"),

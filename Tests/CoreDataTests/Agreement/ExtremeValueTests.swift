@@ -20,17 +20,13 @@ import Testing
     private static func model() -> NSManagedObjectModel {
         var entity = EntityDraft(name: ExtremeValueTests.entity)
         entity.attributes = attributes.map { name, type in
-            var attribute = Clinic.attribute(name, type)
-            attribute.allowsExternalBinaryDataStorage = name == "έξω"
-            return attribute
+            Clinic.attribute(name, type, external: name == "έξω")
         }
         entity.relationships = [
             Clinic.toOne("élève", ExtremeValueTests.entity, inverse: "maître"),
             Clinic.toMany("maître", ExtremeValueTests.entity, inverse: "élève"),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [entity]
-        return NSManagedObjectModel(draft: draft)
+        return NSManagedObjectModel(entity)
     }
 
     private static let megabyte = Data((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -33,9 +33,7 @@ enum Shop {
             Clinic.toOne("owner", "Person", inverse: "items"),
             Clinic.toMany("labels", "Label", inverse: "items"),
         ]
-        var special = EntityDraft(name: "SpecialItem")
-        special.parentName = "Item"
-        special.attributes = [Clinic.attribute("extra", .string)]
+        let special = EntityDraft("SpecialItem", [Clinic.attribute("extra", .string)], parent: "Item")
         var person = EntityDraft(name: "Person")
         person.attributes = [
             Clinic.attribute("serial", .integer64), Clinic.attribute("name", .string),
@@ -52,9 +50,7 @@ enum Shop {
             Clinic.attribute("rank", .double),
         ]
         label.relationships = [Clinic.toMany("items", "Item", inverse: "labels")]
-        var draft = SchemaDraft()
-        draft.entities = [item, special, person, label]
-        return NSManagedObjectModel(draft: draft)
+        return NSManagedObjectModel(item, special, person, label)
     }
 }
 

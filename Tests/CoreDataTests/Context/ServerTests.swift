@@ -54,11 +54,8 @@ struct ServerTests {
         "A model that cannot be stored yet is refused by every store, by name",
         arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func unstorable(_ type: String) throws {
-        var draft = SchemaDraft()
-        var entity = EntityDraft(name: "Shape")
-        entity.attributes = [Clinic.attribute("path", .undefined)]
-        draft.entities = [entity]
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
+        let entity = EntityDraft("Shape", [Clinic.attribute("path", .undefined)])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entity))
         let folder = Folder()
         let error = #expect(throws: CocoaError.self) {
             try coordinator.addPersistentStore(

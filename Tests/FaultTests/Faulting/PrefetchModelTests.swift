@@ -9,7 +9,6 @@ import Testing
 
 /// Shelf ⇄ Item ◁ Book, Film; Item → Label (to-many without inverse); Item ⇄ Item (sequel); Shelf → Item (favourite).
 private func model() -> NSManagedObjectModel {
-    var draft = SchemaDraft()
     var shelf = EntityDraft(name: "Shelf")
     shelf.attributes = [Clinic.attribute("name", .string)]
     shelf.relationships = [
@@ -26,16 +25,11 @@ private func model() -> NSManagedObjectModel {
     book.parentName = "Item"
     book.attributes = [Clinic.attribute("pages", .integer32)]
     book.relationships = [Clinic.toMany("chapters", "Chapter", inverse: "book")]
-    var film = EntityDraft(name: "Film")
-    film.parentName = "Item"
-    film.attributes = [Clinic.attribute("minutes", .integer32)]
-    var label = EntityDraft(name: "Label")
-    label.attributes = [Clinic.attribute("name", .string)]
-    var chapter = EntityDraft(name: "Chapter")
-    chapter.attributes = [Clinic.attribute("name", .string)]
-    chapter.relationships = [Clinic.toOne("book", "Book", inverse: "chapters")]
-    draft.entities = [shelf, item, book, film, label, chapter]
-    return NSManagedObjectModel(draft: draft)
+    let film = EntityDraft("Film", [Clinic.attribute("minutes", .integer32)], parent: "Item")
+    let label = EntityDraft("Label", [Clinic.attribute("name", .string)])
+    let chapter = EntityDraft(
+        "Chapter", [Clinic.attribute("name", .string)], [Clinic.toOne("book", "Book", inverse: "chapters")])
+    return NSManagedObjectModel(shelf, item, book, film, label, chapter)
 }
 
 @Suite struct PrefetchModelTests {

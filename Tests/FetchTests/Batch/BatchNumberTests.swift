@@ -16,9 +16,7 @@ import Testing
         var probe = EntityDraft(name: "Probe")
         probe.attributes =
             Self.attributes.map { Clinic.attribute($0.name, $0.type) } + [Clinic.attribute("name", .string)]
-        var draft = SchemaDraft()
-        draft.entities = [probe]
-        return try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
+        return try Stack(type, model: NSManagedObjectModel(probe), undo: false)
     }
 
     private static var cases: [(key: String, value: Any)] {

@@ -13,26 +13,19 @@ import Testing
 
     /// Rooms with a unique number where the store can keep it.
     private static func draft(unique: Bool) -> SchemaDraft {
-        var draft = SchemaDraft()
         var house = EntityDraft(name: "House")
         house.attributes = [Clinic.attribute("street", .string)]
         house.relationships = [Clinic.toMany("rooms", "Room", inverse: "house", rule: .cascade)]
         var room = EntityDraft(name: "Room")
-        var beds = Clinic.attribute("beds", .integer16)
-        beds.defaultValue = .int(2)
-        var photo = Clinic.attribute("photo", .binary)
-        photo.allowsExternalBinaryDataStorage = true
         room.attributes = [
-            Clinic.attribute("number", .integer64), Clinic.attribute("name", .string), beds, photo,
+            Clinic.attribute("number", .integer64), Clinic.attribute("name", .string),
+            Clinic.attribute("beds", .integer16, default: .int(2)), Clinic.attribute("photo", .binary, external: true),
             Clinic.attribute("since", .date),
         ]
         room.relationships = [Clinic.toOne("house", "House", inverse: "rooms")]
         if unique { room.uniquenessConstraints = [["number"]] }
-        var suite = EntityDraft(name: "Suite")
-        suite.parentName = "Room"
-        suite.attributes = [Clinic.attribute("stars", .integer16)]
-        draft.entities = [house, room, suite]
-        return draft
+        let suite = EntityDraft("Suite", [Clinic.attribute("stars", .integer16)], parent: "Room")
+        return SchemaDraft(house, room, suite)
     }
 
     private func stack(_ type: String, unique: Bool = false) throws -> Stack {

@@ -11,18 +11,14 @@ import Testing
     /// Nodes with children, which deny their parent's deletion, with friends of their own kind, and with a photo in a file.
     private func stack(_ type: String) throws -> Stack {
         var node = EntityDraft(name: "Node")
-        var photo = Clinic.attribute("photo", .binary)
-        photo.allowsExternalBinaryDataStorage = true
-        node.attributes = [Clinic.attribute("name", .string), photo]
+        node.attributes = [Clinic.attribute("name", .string), Clinic.attribute("photo", .binary, external: true)]
         node.relationships = [
             Clinic.toOne("parent", "Node", inverse: "children"),
             Clinic.toMany("children", "Node", inverse: "parent", rule: .deny),
             Clinic.toMany("friends", "Node", inverse: "friends"),
         ]
         node.uniquenessConstraints = [["name"]]
-        var draft = SchemaDraft()
-        draft.entities = [node]
-        return try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
+        return try Stack(type, model: NSManagedObjectModel(node), undo: false)
     }
 
     private func delete(_ format: String, _ stack: Stack) throws {

@@ -13,12 +13,9 @@ import Testing
     /// A room with a unique number, a name in capitals where stores derive it, and a photo that may lie in a file.
     private func stack(_ type: String, options: [AnyHashable: Any]? = nil) throws -> Stack {
         var room = EntityDraft(name: "Room")
-        var beds = Clinic.attribute("beds", .integer16)
-        beds.defaultValue = .int(2)
-        var photo = Clinic.attribute("photo", .binary)
-        photo.allowsExternalBinaryDataStorage = true
         room.attributes = [
-            Clinic.attribute("number", .integer64), Clinic.attribute("name", .string), beds, photo,
+            Clinic.attribute("number", .integer64), Clinic.attribute("name", .string),
+            Clinic.attribute("beds", .integer16, default: .int(2)), Clinic.attribute("photo", .binary, external: true),
             Clinic.attribute("floor", .integer16),
         ]
         if !SpecificationCase.leftOut.contains(where: { $0.type == type && $0.name == .derivation }) {
@@ -27,9 +24,7 @@ import Testing
             room.attributes.append(title)
         }
         room.uniquenessConstraints = [["number"]]
-        var draft = SchemaDraft()
-        draft.entities = [room]
-        return try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false, options: options)
+        return try Stack(type, model: NSManagedObjectModel(room), undo: false, options: options)
     }
 
     private static let small = Data([1, 2, 3])
@@ -145,18 +140,14 @@ import Testing
         house.attributes = [Clinic.attribute("street", .string)]
         house.relationships = [Clinic.toMany("rooms", "Room", inverse: "house", rule: .cascade)]
         var room = EntityDraft(name: "Room")
-        var secret = Clinic.attribute("secret", .transformable)
-        secret.valueTransformerName = "Refusing"
         room.attributes = [
             Clinic.attribute("number", .integer64), Clinic.attribute("beds", .integer16),
             Clinic.attribute("code", .integer32),
-            Clinic.attribute("area", .double), secret,
+            Clinic.attribute("area", .double), Clinic.transformable("secret", "Refusing"),
         ]
         room.relationships = [Clinic.toOne("house", "House", inverse: "rooms")]
-        var draft = SchemaDraft()
-        draft.entities = [house, room]
         ValueTransformer.setValueTransformer(RefusingTransformer(), forName: NSValueTransformerName("Refusing"))
-        return try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
+        return try Stack(type, model: NSManagedObjectModel(house, room), undo: false)
     }
 
     private static func refused(

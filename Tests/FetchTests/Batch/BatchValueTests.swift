@@ -10,15 +10,11 @@ import Testing
 @Suite struct BatchValueTests {
     private func stack(_ type: String) throws -> Stack {
         var probe = EntityDraft(name: "Probe")
-        var photo = Clinic.attribute("photo", .binary)
-        photo.allowsExternalBinaryDataStorage = true
         probe.attributes = [
             Clinic.attribute("name", .string), Clinic.attribute("rank", .integer32), Clinic.attribute("flag", .boolean),
-            Clinic.attribute("data", .binary), photo,
+            Clinic.attribute("data", .binary), Clinic.attribute("photo", .binary, external: true),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [probe]
-        return try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
+        return try Stack(type, model: NSManagedObjectModel(probe), undo: false)
     }
 
     private func update(_ stack: Stack, _ properties: [AnyHashable: Any]) throws {

@@ -11,14 +11,10 @@ final class Boat: NSManagedObject {}
 
 @Suite struct FetchedClassTests {
     private func stack() throws -> Stack {
-        var draft = SchemaDraft()
-        var vehicle = EntityDraft(name: "Vehicle")
-        vehicle.attributes = [Clinic.attribute("name", .string)]
-        var boat = EntityDraft(name: "Boat")
-        boat.parentName = "Vehicle"
+        let vehicle = EntityDraft("Vehicle", [Clinic.attribute("name", .string)])
+        var boat = EntityDraft("Boat", parent: "Vehicle")
         boat.className = NSStringFromClass(Boat.self)
-        draft.entities = [vehicle, boat]
-        return try Stack(NSSQLiteStoreType, model: NSManagedObjectModel(draft: draft))
+        return try Stack(NSSQLiteStoreType, model: NSManagedObjectModel(vehicle, boat))
     }
 
     private func controller<T: NSFetchRequestResult>(_ stack: Stack, of type: T.Type, limit: Int = 0)

@@ -265,11 +265,10 @@ import Testing
             Composite(name: "Area", attributes: [Clinic.attribute("low", .double), Clinic.attribute("high", .double)])
         ]
         var site = EntityDraft(name: "Site")
-        var area = Clinic.attribute("area", .composite)
-        area.compositeName = "Area"
-        var tags = Clinic.attribute("tags", .transformable)
-        tags.valueTransformerName = "NSSecureUnarchiveFromData"
-        site.attributes = [Clinic.attribute("name", .string), area, tags]
+        site.attributes = [
+            Clinic.attribute("name", .string), Clinic.composite("area", "Area"),
+            Clinic.transformable("tags", "NSSecureUnarchiveFromData"),
+        ]
         site.relationships = [
             Clinic.toOne("next", "Site", inverse: "former"), Clinic.toOne("former", "Site", inverse: "next"),
         ]

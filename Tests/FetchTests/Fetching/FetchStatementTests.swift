@@ -74,12 +74,10 @@ import Testing
         "8.12 A fetch includes sub-entities unless told not to, and an AND of nothing holds for every object",
         arguments: StoreMaker.types)
     func subentities(_ type: String) throws {
-        var draft = SchemaDraft()
         var (place, ward) = (EntityDraft(name: "Place"), EntityDraft(name: "Ward"))
         place.attributes = [Clinic.attribute("name", .string)]
         ward.parentName = "Place"
-        draft.entities = [place, ward]
-        let stack = try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
+        let stack = try Stack(type, model: NSManagedObjectModel(place, ward), undo: false)
         defer { withExtendedLifetime(stack) {} }
         let context = stack.context
         _ = context.make("Place", ["name": "p"])
@@ -142,9 +140,7 @@ import Testing
         arguments: StoreMaker.types)
     func refusedOrders(_ type: String) throws {
         var draft = Clinic.draft()
-        var nick = Clinic.attribute("nick", .string)
-        nick.isTransient = true
-        draft.entities[0].attributes.append(nick)
+        draft.entities[0].attributes.append(Clinic.attribute("nick", .string, transient: true))
         let stack = try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
         defer { withExtendedLifetime(stack) {} }
         let context = stack.context

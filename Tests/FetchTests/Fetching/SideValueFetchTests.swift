@@ -19,19 +19,14 @@ private final class SideRoom: NSManagedObject {
     ]
 
     private func model() -> NSManagedObjectModel {
-        var house = EntityDraft(name: "House")
-        house.attributes = [Clinic.attribute("street", .string)]
-        house.relationships = [Clinic.toMany("rooms", "Room", inverse: "house")]
+        let house = EntityDraft(
+            "House", [Clinic.attribute("street", .string)], [Clinic.toMany("rooms", "Room", inverse: "house")])
         var room = EntityDraft(name: "Room")
-        var photo = Clinic.attribute("photo", .binary)
-        photo.allowsExternalBinaryDataStorage = true
         room.className = "SideRoom"
-        room.attributes = [Clinic.attribute("name", .string), photo]
+        room.attributes = [Clinic.attribute("name", .string), Clinic.attribute("photo", .binary, external: true)]
         room.relationships = [Clinic.toOne("house", "House", inverse: "rooms")]
-        var draft = SchemaDraft()
-        draft.entities = [house, room]
         NSManagedObjectModel.setClass(SideRoom.self, forClassName: "SideRoom")
-        return NSManagedObjectModel(draft: draft)
+        return NSManagedObjectModel(house, room)
     }
 
     private func fill(_ context: NSManagedObjectContext, _ names: [String]) throws -> [NSManagedObject] {

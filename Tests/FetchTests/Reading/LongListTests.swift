@@ -9,15 +9,13 @@ import Testing
 
 @Suite struct LongListTests {
     private static func model() -> NSManagedObjectModel {
-        var draft = SchemaDraft()
         var work = EntityDraft(name: "Work")
         work.attributes = [
             Clinic.attribute("id", .uuid), Clinic.attribute("real", .double), Clinic.attribute("short", .float),
             Clinic.attribute("fee", .decimal), Clinic.attribute("date", .date), Clinic.attribute("bytes", .binary),
             Clinic.attribute("text", .string), Clinic.attribute("number", .integer64),
         ]
-        draft.entities = [work]
-        return NSManagedObjectModel(draft: draft)
+        return NSManagedObjectModel(work)
     }
 
     private static func id(_ number: Int) -> UUID {

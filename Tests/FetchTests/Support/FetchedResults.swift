@@ -10,21 +10,16 @@ import Testing
 /// Things on shelves, for lists in sections.
 enum Shelf {
     static func model() -> NSManagedObjectModel {
-        var draft = SchemaDraft()
         var thing = EntityDraft(name: "Thing")
-        var isShown = Clinic.attribute("shown", .boolean)
-        isShown.defaultValue = .bool(true)
         thing.attributes = [
             Clinic.attribute("name", .string), Clinic.attribute("shelf", .string), Clinic.attribute("rank", .integer64),
-            isShown,
+            Clinic.attribute("shown", .boolean, default: .bool(true)),
             Clinic.attribute("note", .integer64),
         ]
         thing.relationships = [Clinic.toOne("box", "Box", inverse: "things")]
-        var box = EntityDraft(name: "Box")
-        box.attributes = [Clinic.attribute("label", .string)]
-        box.relationships = [Clinic.toMany("things", "Thing", inverse: "box")]
-        draft.entities = [thing, box]
-        return NSManagedObjectModel(draft: draft)
+        let box = EntityDraft(
+            "Box", [Clinic.attribute("label", .string)], [Clinic.toMany("things", "Thing", inverse: "box")])
+        return NSManagedObjectModel(thing, box)
     }
 
     /// What is shown, by shelf and rank.

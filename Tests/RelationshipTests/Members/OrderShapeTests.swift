@@ -19,15 +19,10 @@ import Testing
             Clinic.toMany("books", "Book", inverse: "shelves", ordered: true),
             Clinic.toMany("notes", "Note", inverse: "shelf", ordered: true), cards,
         ]
-        var book = EntityDraft(name: "Book")
-        book.relationships = [Clinic.toMany("shelves", "Shelf", inverse: "books", ordered: true)]
-        var note = EntityDraft(name: "Note")
-        note.relationships = [Clinic.toOne("shelf", "Shelf", inverse: "notes")]
-        var card = EntityDraft(name: "Card")
-        card.relationships = [Clinic.toOne("owner", "Shelf", inverse: "cards")]
-        var draft = SchemaDraft()
-        draft.entities = [shelf, book, note, card]
-        return try Stack(type, model: NSManagedObjectModel(draft: draft))
+        let book = EntityDraft("Book", [], [Clinic.toMany("shelves", "Shelf", inverse: "books", ordered: true)])
+        let note = EntityDraft("Note", [], [Clinic.toOne("shelf", "Shelf", inverse: "notes")])
+        let card = EntityDraft("Card", [], [Clinic.toOne("owner", "Shelf", inverse: "cards")])
+        return try Stack(type, model: NSManagedObjectModel(shelf, book, note, card))
     }
 
     private func make(_ count: Int, _ entity: String, _ context: NSManagedObjectContext) -> [NSManagedObject] {

@@ -10,7 +10,6 @@ import Testing
 @Suite(.serialized) struct DeleteRuleTests {
     /// Owner ⇄ Thing with a rule on the owner's side, the things' side nullifying.
     private func model(_ rule: DeleteRule, required: Bool = false, className: String? = nil) -> NSManagedObjectModel {
-        var draft = SchemaDraft()
         var owner = EntityDraft(name: "Owner")
         owner.attributes = [Clinic.attribute("n", .integer32)]
         owner.relationships = [
@@ -28,8 +27,7 @@ import Testing
             Clinic.toOne("previous", "Thing", inverse: "next"),
         ]
         thing.attributes = [Clinic.attribute("n", .integer32)]
-        draft.entities = [owner, thing]
-        return NSManagedObjectModel(draft: draft)
+        return NSManagedObjectModel(owner, thing)
     }
 
     private func family(

@@ -76,17 +76,14 @@ import Testing
 
     /// A box with two to five parts, or none if it may be empty.
     private func box(optional: Bool) throws -> Stack {
-        var draft = SchemaDraft()
         var box = EntityDraft(name: "Box")
         var parts = Clinic.toMany("parts", "Part", inverse: "box")
         parts.isOptional = optional
         parts.minCount = 2
         parts.maxCount = 5
         box.relationships = [parts]
-        var part = EntityDraft(name: "Part")
-        part.relationships = [Clinic.toOne("box", "Box", inverse: "parts")]
-        draft.entities = [box, part]
-        return try Stack(model: NSManagedObjectModel(draft: draft))
+        let part = EntityDraft("Part", [], [Clinic.toOne("box", "Box", inverse: "parts")])
+        return try Stack(model: NSManagedObjectModel(box, part))
     }
 
     @Test("4.10 Counts are checked when there are members, and always if the relationship is required")

@@ -9,7 +9,6 @@ import Foundation
 enum Web {
     /// Node (and Boss, a kind of Node), Tag, Step, Badge, Animal (abstract: Dog, Cat).
     static func draft() -> SchemaDraft {
-        var draft = SchemaDraft()
         var node = entity("Node")
         node.relationships = [
             Clinic.toOne("parent", "Node", inverse: "children"), Clinic.toMany("children", "Node", inverse: "parent"),
@@ -22,9 +21,7 @@ enum Web {
             Clinic.toMany("walks", "Animal", inverse: "walkers"),
             Clinic.toOne("favorite", "Node", inverse: nil), Clinic.toMany("likes", "Tag", inverse: nil),
         ]
-        var boss = EntityDraft(name: "Boss")
-        boss.parentName = "Node"
-        boss.attributes = [Clinic.attribute("rank", .integer32)]
+        let boss = EntityDraft("Boss", [Clinic.attribute("rank", .integer32)], parent: "Node")
         var tag = entity("Tag")
         tag.relationships = [
             Clinic.toMany("nodes", "Node", inverse: "tags"), Clinic.toMany("lists", "Node", inverse: "list"),
@@ -39,18 +36,13 @@ enum Web {
             Clinic.toMany("keepers", "Node", inverse: "pet"), Clinic.toOne("keeper", "Node", inverse: "zoo"),
             Clinic.toMany("walkers", "Node", inverse: "walks"),
         ]
-        var dog = EntityDraft(name: "Dog")
-        dog.parentName = "Animal"
-        var cat = EntityDraft(name: "Cat")
-        cat.parentName = "Animal"
-        draft.entities = [node, boss, tag, step, badge, animal, dog, cat]
-        return draft
+        let dog = EntityDraft("Dog", parent: "Animal")
+        let cat = EntityDraft("Cat", parent: "Animal")
+        return SchemaDraft(node, boss, tag, step, badge, animal, dog, cat)
     }
 
     private static func entity(_ name: String) -> EntityDraft {
-        var draft = EntityDraft(name: name)
-        draft.attributes = [Clinic.attribute("n", .integer32)]
-        return draft
+        EntityDraft(name, [Clinic.attribute("n", .integer32)])
     }
 
     static func stack(_ type: String = NSSQLiteStoreType, undo: Bool = true) throws -> Stack {

@@ -172,11 +172,8 @@ extension GoneTargetTests {
         "5.3 A deleted object that kept its target comes back without it when that is gone",
         arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [true, false])
     func keptTarget(_ type: String, _ saves: Bool) throws {
-        var node = EntityDraft(name: "Node")
-        node.relationships = [Clinic.toOne("favorite", "Node", inverse: nil, rule: .noAction)]
-        var draft = SchemaDraft()
-        draft.entities = [node]
-        let stack = try Stack(type, model: NSManagedObjectModel(draft: draft))
+        let node = EntityDraft("Node", [], [Clinic.toOne("favorite", "Node", inverse: nil, rule: .noAction)])
+        let stack = try Stack(type, model: NSManagedObjectModel(node))
         let context = stack.context
         let (fan, star) = (context.make("Node"), context.make("Node"))
         try context.save()

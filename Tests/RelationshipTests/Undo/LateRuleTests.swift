@@ -150,9 +150,7 @@ import Testing
             Clinic.toOne("next", "Node", inverse: "previous", rule: .noAction),
             Clinic.toOne("previous", "Node", inverse: "next", rule: .noAction),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [node]
-        let stack = try Stack(type, model: NSManagedObjectModel(draft: draft))
+        let stack = try Stack(type, model: NSManagedObjectModel(node))
         let (one, two) = (stack.context.make("Node", ["n": 1]), stack.context.make("Node", ["n": 2]))
         one.setValue(two, forKey: "next")
         try stack.context.save()

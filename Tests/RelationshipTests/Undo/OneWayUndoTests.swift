@@ -18,9 +18,7 @@ import Testing
         owner.relationships = [
             Clinic.toMany("some", "Item", inverse: nil), Clinic.toMany("row", "Item", inverse: nil, ordered: true),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [owner, EntityDraft(name: "Item")]
-        return try Stack(type, model: NSManagedObjectModel(draft: draft))
+        return try Stack(type, model: NSManagedObjectModel(owner, EntityDraft(name: "Item")))
     }
 
     private func stored(_ stack: Stack, _ key: String) throws -> [NSManagedObjectID] {

@@ -21,9 +21,8 @@ import Testing
         ]
         draft.entities = [dept]
         for (name, back) in [("Emp", "staff"), ("Safe", "safes"), ("Guest", "guests"), ("Note", "notes")] {
-            var entity = EntityDraft(name: name)
-            entity.attributes = [Clinic.attribute("name", .string)]
-            entity.relationships = [Clinic.toOne("dept", "Dept", inverse: back)]
+            let entity = EntityDraft(
+                name, [Clinic.attribute("name", .string)], [Clinic.toOne("dept", "Dept", inverse: back)])
             draft.entities.append(entity)
         }
         return NSManagedObjectModel(draft: draft)

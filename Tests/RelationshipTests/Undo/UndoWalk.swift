@@ -425,13 +425,9 @@ final class UndoWalk {
         var node = EntityDraft(name: "Node")
         node.attributes = [
             Clinic.attribute("n", .integer32), Clinic.attribute("name", .string), Clinic.attribute("price", .decimal),
-            Clinic.attribute("words", .transformable),
+            Clinic.transformable("words"),
         ]
-        var spot = Clinic.attribute("spot", .composite)
-        spot.compositeName = "Spot"
-        var paint = Clinic.attribute("paint", .binary)
-        paint.allowsExternalBinaryDataStorage = true
-        node.attributes += [spot, paint]
+        node.attributes += [Clinic.composite("spot", "Spot"), Clinic.attribute("paint", .binary, external: true)]
         node.relationships = [
             Clinic.toMany("kids", "Node", inverse: "parent", ordered: true),
             Clinic.toOne("parent", "Node", inverse: "kids"),

@@ -61,8 +61,7 @@ import Testing
     private func counting() throws -> (Rig, CountingStore) {
         NSPersistentStoreCoordinator.registerStoreClass(CountingStore.self, forStoreType: CountingStore.type)
         var draft = Clinic.draft()
-        var hall = EntityDraft(name: "Hall")
-        hall.parentName = "Place"
+        let hall = EntityDraft("Hall", parent: "Place")
         draft.entities.append(hall)
         let rig = Rig(NSManagedObjectModel(draft: draft))
         return (rig, try #require(try rig.add(CountingStore.type) as? CountingStore))

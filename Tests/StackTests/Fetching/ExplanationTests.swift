@@ -19,17 +19,12 @@ import Testing
         book.relationships = [
             Clinic.toOne("shelf", "Shelf", inverse: "books"), Clinic.toMany("tags", "Tag", inverse: "books"),
         ]
-        var comic = EntityDraft(name: "Comic")
-        comic.parentName = "Book"
-        var tag = EntityDraft(name: "Tag")
-        tag.attributes = [Clinic.attribute("name", .string)]
-        tag.relationships = [Clinic.toMany("books", "Book", inverse: "tags")]
-        var shelf = EntityDraft(name: "Shelf")
-        shelf.attributes = [Clinic.attribute("name", .string)]
-        shelf.relationships = [Clinic.toMany("books", "Book", inverse: "shelf")]
-        var draft = SchemaDraft()
-        draft.entities = [book, comic, shelf, tag]
-        let rig = Rig(NSManagedObjectModel(draft: draft))
+        let comic = EntityDraft("Comic", parent: "Book")
+        let tag = EntityDraft(
+            "Tag", [Clinic.attribute("name", .string)], [Clinic.toMany("books", "Book", inverse: "tags")])
+        let shelf = EntityDraft(
+            "Shelf", [Clinic.attribute("name", .string)], [Clinic.toMany("books", "Book", inverse: "shelf")])
+        let rig = Rig(NSManagedObjectModel(book, comic, shelf, tag))
         try rig.add(type)
         let context = rig.context()
         context.userInfo["rig"] = rig

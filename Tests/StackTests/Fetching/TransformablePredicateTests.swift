@@ -26,28 +26,20 @@ private final class Salting: ValueTransformer {
         ValueTransformer.setValueTransformer(Salting(), forName: NSValueTransformerName("ValueSalted"))
     }()
 
-    private static func transformable(_ name: String, _ transformer: String?) -> Attribute {
-        var attribute = Clinic.attribute(name, .transformable)
-        attribute.valueTransformerName = transformer
-        return attribute
-    }
-
     /// Four notes; a has the children b and d, and c has nothing.
     private func context(_ type: String, saves: Bool = true) throws -> NSManagedObjectContext {
         _ = Self.registered
         var note = EntityDraft(name: "Note")
         note.attributes = [
-            Clinic.attribute("name", .string), Self.transformable("words", nil),
-            Self.transformable("labels", "ValueLabels"),
-            Self.transformable("salted", "ValueSalted"),
+            Clinic.attribute("name", .string), Clinic.transformable("words"),
+            Clinic.transformable("labels", "ValueLabels"),
+            Clinic.transformable("salted", "ValueSalted"),
         ]
         note.indexes = [FetchIndex(name: "byLabels", elements: [.init(property: "labels")])]
         note.relationships = [
             Clinic.toOne("parent", "Note", inverse: "children"), Clinic.toMany("children", "Note", inverse: "parent"),
         ]
-        var draft = SchemaDraft()
-        draft.entities = [note]
-        let rig = Rig(NSManagedObjectModel(draft: draft))
+        let rig = Rig(NSManagedObjectModel(note))
         try rig.add(type)
         let context = rig.context()
         context.userInfo["rig"] = rig
@@ -205,12 +197,10 @@ private final class Salting: ValueTransformer {
         arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func external(type: String) throws {
         _ = Self.registered
-        var sheet = EntityDraft(name: "Sheet")
-        sheet.attributes = [Self.transformable("labels", "ValueLabels"), Self.transformable("salted", "ValueSalted")]
+        var sheet = EntityDraft(
+            "Sheet", [Clinic.transformable("labels", "ValueLabels"), Clinic.transformable("salted", "ValueSalted")])
         for place in 0...1 { sheet.attributes[place].allowsExternalBinaryDataStorage = true }
-        var draft = SchemaDraft()
-        draft.entities = [sheet]
-        let rig = Rig(NSManagedObjectModel(draft: draft))
+        let rig = Rig(NSManagedObjectModel(sheet))
         try rig.add(type)
         let context = rig.context()
         let long = [String(repeating: "long ", count: 50_000)]

@@ -10,13 +10,11 @@ import Testing
 enum Gallery {
     static func model() -> NSManagedObjectModel {
         func entity(_ name: String, _ relationships: [Relationship]) -> EntityDraft {
-            var entity = EntityDraft(name: name)
-            entity.attributes = [Clinic.attribute("name", .string)]
+            var entity = EntityDraft(name, [Clinic.attribute("name", .string)])
             entity.relationships = relationships
             return entity
         }
-        var draft = SchemaDraft()
-        draft.entities = [
+        return NSManagedObjectModel(
             entity("Album", [Clinic.toMany("artworks", "Artwork", inverse: "collections")]),
             entity(
                 "Artwork",
@@ -26,11 +24,8 @@ enum Gallery {
                     Clinic.toMany("shows", "Show", inverse: "artworks"),
                     Clinic.toMany("parts", "Artwork", inverse: "wholes"),
                     Clinic.toMany("wholes", "Artwork", inverse: "parts"),
-                ]),
-            entity("Location", [Clinic.toMany("artworks", "Artwork", inverse: "locations")]),
-            entity("Show", [Clinic.toMany("artworks", "Artwork", inverse: "shows", ordered: true)]),
-        ]
-        return NSManagedObjectModel(draft: draft)
+                ]), entity("Location", [Clinic.toMany("artworks", "Artwork", inverse: "locations")]),
+            entity("Show", [Clinic.toMany("artworks", "Artwork", inverse: "shows", ordered: true)]))
     }
 
     /// Ways in which Core Data has named the tables of such a model, as renamings of a file of ours.

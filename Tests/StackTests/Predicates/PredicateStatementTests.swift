@@ -388,15 +388,13 @@ import Testing
     }
 
     private static var scans: SchemaDraft {
-        var draft = SchemaDraft()
         var entity = EntityDraft(name: "Scan")
-        var image = Clinic.attribute("image", .binary)
-        image.allowsExternalBinaryDataStorage = true
-        entity.attributes = [image, Clinic.attribute("number", .integer32)]
+        entity.attributes = [
+            Clinic.attribute("image", .binary, external: true), Clinic.attribute("number", .integer32),
+        ]
         entity.relationships = [
             Clinic.toMany("parts", "Scan", inverse: "whole"), Clinic.toOne("whole", "Scan", inverse: "parts"),
         ]
-        draft.entities = [entity]
-        return draft
+        return SchemaDraft(entity)
     }
 }

@@ -35,13 +35,11 @@ private final class Wakes: @unchecked Sendable {
         }
 
         init(_ type: String) throws {
-            var draft = SchemaDraft()
             var sleeper = EntityDraft(name: "Sleeper")
             sleeper.className = "Sleeper"
             sleeper.attributes = [Clinic.attribute("number", .integer64), Clinic.attribute("name", .string)]
-            draft.entities = [sleeper]
             NSManagedObjectModel.setClass(Sleeper.self, forClassName: "Sleeper")
-            rig = Rig(NSManagedObjectModel(draft: draft))
+            rig = Rig(NSManagedObjectModel(sleeper))
             let trace = SQLTrace { [read] statement in
                 if statement.sql.contains("FROM \"ZSLEEPER\"") { read.counts.withLock { $0.append(statement.rows) } }
             }

@@ -32,9 +32,7 @@ import Testing
         var owner = Relationship(name: "album", destinationName: "Album")
         (owner.inverseName, owner.isOptional) = ("songs", true)
         song.relationships = [owner]
-        var draft = SchemaDraft()
-        draft.entities = [album, song]
-        return draft
+        return SchemaDraft(album, song)
     }()
 
     private func value(_ subject: Subject, _ key: RowKey, _ name: String) throws -> Value? {

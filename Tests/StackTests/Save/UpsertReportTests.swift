@@ -15,9 +15,7 @@ import Testing
             Clinic.attribute("code", .integer64), Clinic.attribute("tax", .string), Clinic.attribute("name", .string),
         ]
         person.uniquenessConstraints = [["code"], ["tax"]]
-        var draft = SchemaDraft()
-        draft.entities = [person]
-        let rig = Rig(NSManagedObjectModel(draft: draft))
+        let rig = Rig(NSManagedObjectModel(person))
         try rig.add(type)
         let context = rig.context()
         _ = context.make("Person", ["code": 1, "tax": "a", "name": "Ada"])

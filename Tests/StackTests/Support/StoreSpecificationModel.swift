@@ -58,11 +58,8 @@ enum Sample {
             relation("labels", "Label", "items", toMany: true),
             relation("favouredIn", "Folder", "favourites", toMany: true),
         ]
-        var special = EntityDraft(name: "SpecialItem")
-        special.parentName = "Item"
-        special.attributes = [attribute("extra", .string)]
-        var person = EntityDraft(name: "Person")
-        person.attributes = [attribute("name", .string)]
+        let special = EntityDraft("SpecialItem", [attribute("extra", .string)], parent: "Item")
+        var person = EntityDraft("Person", [attribute("name", .string)])
         person.uniquenessConstraints = [["name"]]
         person.relationships = [
             relation("items", "Item", "owner", toMany: true), relation("boss", "Person", "reports"),
@@ -70,21 +67,16 @@ enum Sample {
             relation("friends", "Person", "friends", toMany: true),
             relation("notes", "Note", nil, toMany: true),
         ]
-        var employee = EntityDraft(name: "Employee")
-        employee.parentName = "Person"
+        let employee = EntityDraft("Employee", parent: "Person")
         var folder = EntityDraft(name: "Folder")
         folder.relationships = [
             relation("entries", "Item", "folder", toMany: true, ordered: true),
             relation("favourites", "Item", "favouredIn", toMany: true, ordered: true),
         ]
-        var label = EntityDraft(name: "Label")
-        label.attributes = [attribute("name", .string)]
-        label.relationships = [relation("items", "Item", "labels", toMany: true)]
-        var note = EntityDraft(name: "Note")
-        note.attributes = [attribute("text", .string)]
-        var draft = SchemaDraft()
-        draft.entities = [item, special, person, employee, folder, label, note]
-        return draft
+        let label = EntityDraft(
+            "Label", [attribute("name", .string)], [relation("items", "Item", "labels", toMany: true)])
+        let note = EntityDraft("Note", [attribute("text", .string)])
+        return SchemaDraft(item, special, person, employee, folder, label, note)
     }
 }
 
