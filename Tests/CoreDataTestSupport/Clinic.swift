@@ -128,6 +128,13 @@ package final class Stack {
     }
 
     package func another() -> NSManagedObjectContext { coordinator.context() }
+
+    /// A patient that is saved.
+    package func saved(_ name: String = "Ada") throws -> NSManagedObject {
+        let patient = context.make("Patient", ["name": name])
+        try context.save()
+        return patient
+    }
 }
 
 extension NSPersistentStoreCoordinator {

@@ -11,15 +11,9 @@ import Testing
 
     init() throws { stack = try Stack() }
 
-    private func saved(_ name: String = "Ada") throws -> NSManagedObject {
-        let patient = context.make("Patient", ["name": name])
-        try context.save()
-        return patient
-    }
-
     @Test("3.1 Flags and hasChanges tell of an unprocessed change at once")
     func unprocessed() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         #expect(!context.hasChanges)
         patient.setValue("Bo", forKey: "name")
         #expect(patient.isUpdated && patient.hasChanges && context.hasChanges)
@@ -29,7 +23,7 @@ import Testing
 
     @Test("3.3 What was inserted and deleted without a save is in no notification of the save")
     func cameAndWent() throws {
-        _ = try saved()
+        _ = try stack.saved()
         let brief = context.make("Patient", ["name": "Eve"])
         context.delete(brief)
         _ = context.make("Ward", ["name": "North"])
@@ -43,7 +37,7 @@ import Testing
 
     @Test("3.4 isDeleted holds while the deletion is pending; saved, the object has no context")
     func deleted() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         context.delete(patient)
         #expect(patient.isDeleted)
         context.processPendingChanges()
@@ -54,7 +48,7 @@ import Testing
 
     @Test("3.5 changedValuesForCurrentEvent has the values from before the event, of the event's changes only")
     func currentEvent() throws {
-        let patient = try saved("Ada")
+        let patient = try stack.saved("Ada")
         let wards = ["North", "South"].map { context.make("Ward", ["name": $0]) }
         let doctors = (0..<2).map { context.make("Doctor", ["code": $0]) }
         patient.setValue(wards[0], forKey: "ward")
@@ -80,7 +74,7 @@ import Testing
 
     @Test("3.6 An equal value is a change event that writes no column")
     func equal() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         patient.setValue("Ada", forKey: "name")
         context.processPendingChanges()
         #expect(context.updatedObjects == [patient] && context.hasChanges)
@@ -95,7 +89,7 @@ import Testing
     func hasChanges() throws {
         let inserted = context.make("Ward")
         #expect(inserted.isInserted && inserted.hasChanges)
-        let (updated, deleted) = (try saved(), try saved("Bo"))
+        let (updated, deleted) = (try stack.saved(), try stack.saved("Bo"))
         #expect(!inserted.hasChanges && !updated.hasChanges)
         updated.setValue(1, forKey: "age")
         context.delete(deleted)

@@ -7,19 +7,13 @@ import Testing
 
 @testable import CoreData
 
-@Suite struct ChildConflictTests {
-    private let stack: Stack
-    private let parent: NSManagedObjectContext
-    private let child: NSManagedObjectContext
-
+@Suite final class ChildConflictTests: Generations {
     init() throws {
         var draft = Clinic.draft()
         for index in draft.entities.indices where draft.entities[index].name == "Doctor" {
             draft.entities[index].uniquenessConstraints = [["name"]]
         }
-        stack = try Stack(model: NSManagedObjectModel(draft: draft), undo: true)
-        parent = stack.context
-        child = parent.child()
+        super.init(try Stack(model: NSManagedObjectModel(draft: draft), undo: true))
     }
 
     @Test("4.4 A rule that denies the deletion refuses the child's save; parent and child stay as they were")

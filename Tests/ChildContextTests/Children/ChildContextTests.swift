@@ -6,17 +6,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite struct ChildContextTests {
-    private let stack: Stack
-    private let parent: NSManagedObjectContext
-    private let child: NSManagedObjectContext
-
-    init() throws {
-        stack = try Stack(undo: false)
-        parent = stack.context
-        child = parent.child()
-    }
-
+@Suite final class ChildContextTests: Generations {
     @Test("1.3 Defaults are set before awakeFromInsert, which a child's save also calls on the parent's new object")
     func awake() throws {
         let stack = try Stack(model: Waker.model(), undo: false)

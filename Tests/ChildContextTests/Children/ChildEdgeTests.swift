@@ -6,17 +6,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite struct ChildEdgeTests {
-    private let stack: Stack
-    private let parent: NSManagedObjectContext
-    private let child: NSManagedObjectContext
-
-    init() throws {
-        stack = try Stack(undo: false)
-        parent = stack.context
-        child = parent.child()
-    }
-
+@Suite final class ChildEdgeTests: Generations {
     @Test("Validation runs in the child, and a save that fails leaves both contexts as they were")
     func validation() throws {
         _ = child.make("Patient")

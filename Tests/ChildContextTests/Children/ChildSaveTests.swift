@@ -6,17 +6,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite struct ChildSaveTests {
-    private let stack: Stack
-    private let parent: NSManagedObjectContext
-    private let child: NSManagedObjectContext
-
-    init() throws {
-        stack = try Stack(undo: false)
-        parent = stack.context
-        child = parent.child()
-    }
-
+@Suite final class ChildSaveTests: Generations {
     @Test("1.13 Transient values are pushed to the parent")
     func transient() throws {
         let stack = try Stack(model: transientModel(), undo: false)

@@ -8,11 +8,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite struct ParentValueTests {
-    private let stack: Stack
-    private let parent: NSManagedObjectContext
-    private let child: NSManagedObjectContext
-
+@Suite final class ParentValueTests: Generations {
     init() throws {
         ValueTransformer.setValueTransformer(Backwards(), forName: NSValueTransformerName("FamilyMirror"))
         var draft = Clinic.draft()
@@ -21,9 +17,7 @@ import Testing
             Clinic.attribute("remark", .string, transient: true),
             Clinic.attribute("mood", .integer32, default: .int(7), transient: true),
         ]
-        stack = try Stack(model: NSManagedObjectModel(draft: draft), undo: false)
-        parent = stack.context
-        child = parent.child()
+        super.init(try Stack(model: NSManagedObjectModel(draft: draft), undo: false))
     }
 
     @Test(

@@ -7,17 +7,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite struct TurnTests {
-    private let stack: Stack
-    private let parent: NSManagedObjectContext
-    private let child: NSManagedObjectContext
-
-    init() throws {
-        stack = try Stack(undo: false)
-        parent = stack.context
-        child = parent.child()
-    }
-
+@Suite final class TurnTests: Generations {
     @Test("performAndWait nests parent, child and parent again")
     func nesting() throws {
         let (parent, child) = (parent, child)

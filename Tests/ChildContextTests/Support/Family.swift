@@ -6,6 +6,20 @@ import Foundation
 
 @testable import CoreData
 
+/// A context and its child, with which suites begin.
+class Generations {
+    let stack: Stack
+    let parent: NSManagedObjectContext
+    let child: NSManagedObjectContext
+
+    init(_ stack: Stack) {
+        (self.stack, parent) = (stack, stack.context)
+        child = parent.child()
+    }
+
+    convenience init() throws { self.init(try Stack(undo: false)) }
+}
+
 extension NSManagedObjectContext {
     func named(_ name: String, _ entity: String = "Patient") throws -> NSManagedObject? {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)

@@ -14,12 +14,6 @@ import Testing
 
     init() throws { stack = try Stack(undo: false) }
 
-    private func saved(_ name: String = "Ada") throws -> NSManagedObject {
-        let patient = context.make("Patient", ["name": name])
-        try context.save()
-        return patient
-    }
-
     @Test("3.1 Flags and sets follow an object from insertion to deletion")
     func flags() throws {
         let patient = context.make("Patient", ["name": "Ada"])
@@ -52,7 +46,7 @@ import Testing
 
     @Test("3.6 Setting an equal value updates the object and changes nothing")
     func equalValue() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         patient.setValue("Ada", forKey: "name")
         #expect(patient.isUpdated)
         #expect(patient.changedValues().isEmpty)
@@ -63,7 +57,7 @@ import Testing
 
     @Test("3.5 changedValues has the new values, committedValues the saved ones, nil as NSNull, of both ends")
     func values() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         let ward = context.make("Ward", ["name": "North"])
         try context.save()
         patient.setValue(36, forKey: "age")
@@ -84,7 +78,7 @@ import Testing
 
     @Test("One context has one object for each row; another context has its own")
     func uniquing() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         #expect(try context.all("Patient").first === patient)
         #expect(context.object(with: patient.objectID) === patient)
         #expect(try context.existingObject(with: patient.objectID) === patient)
@@ -132,7 +126,7 @@ import Testing
 
     @Test("existingObject throws 133000 for a row that is not there")
     func missing() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         let id = patient.objectID
         context.delete(patient)
         try context.save()
@@ -142,7 +136,7 @@ import Testing
 
     @Test("refresh keeps changes with mergeChanges and drops them without")
     func refresh() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         let other = stack.another()
         let same = other.object(with: patient.objectID)
         same.setValue("Bo", forKey: "name")
@@ -175,7 +169,7 @@ import Testing
 
     @Test("refreshAllObjects makes unchanged objects faults and keeps the changes of others")
     func refreshAll() throws {
-        let (clean, changed) = (try saved("a"), try saved("b"))
+        let (clean, changed) = (try stack.saved("a"), try stack.saved("b"))
         changed.setValue("c", forKey: "name")
         context.refreshAllObjects()
         #expect(clean.isFault)
@@ -209,7 +203,7 @@ import Testing
 
     @Test("Reset forgets every object and tells so")
     func reset() throws {
-        let patient = try saved()
+        let patient = try stack.saved()
         patient.setValue("Bo", forKey: "name")
         let log = NotificationLog(context)
         context.reset()
@@ -221,7 +215,7 @@ import Testing
 
     @Test("Notifications name what was inserted, updated and deleted, once, and nothing for an empty event")
     func notifications() throws {
-        let (kept, gone) = (try saved("a"), try saved("b"))
+        let (kept, gone) = (try stack.saved("a"), try stack.saved("b"))
         let log = NotificationLog(context)
         kept.setValue("c", forKey: "name")
         let new = context.make("Ward")

@@ -38,12 +38,6 @@ final class Sleeper: NSManagedObject {
 }
 
 @Suite(.serialized) struct RefreshTests {
-    private func patient(_ stack: Stack, _ name: String = "Ada") throws -> NSManagedObject {
-        let made = stack.context.make("Patient", ["name": name])
-        try stack.context.save()
-        return made
-    }
-
     // MARK: Faults
 
     @Test("1.4 awakeFromFetch runs at each fulfilment; what it sets makes nothing dirty and keeps no inverse")
@@ -51,7 +45,7 @@ final class Sleeper: NSManagedObject {
         let stack = try Stack(model: Sleeper.model())
         let ward = stack.context.make("Ward", ["name": "East"])
         let doctor = stack.context.make("Doctor", ["name": "Dr"])
-        _ = try patient(stack)
+        _ = try stack.saved()
         let (wardID, doctorID) = (ward.objectID, doctor.objectID)
         Sleeper.atWaking = { sleeper in
             sleeper.setValue(7, forKey: "code")
@@ -84,7 +78,7 @@ final class Sleeper: NSManagedObject {
     @Test("1.4 The read that fires a fault answers what awakeFromFetch has set", arguments: FirstRead.allCases)
     func firstRead(_ way: FirstRead) throws {
         let stack = try Stack(model: Sleeper.model())
-        let made = try patient(stack)
+        let made = try stack.saved()
         let ward = stack.context.make("Ward", ["name": "East"])
         try stack.context.save()
         let parent = stack.another(), child = parent.child()
@@ -110,7 +104,7 @@ final class Sleeper: NSManagedObject {
     @Test("1.10 willTurnIntoFault may read values; didTurnIntoFault finds a fault")
     func fallingAsleep() throws {
         let stack = try Stack(model: Sleeper.model())
-        let sleeper = try #require(try patient(stack) as? Sleeper)
+        let sleeper = try #require(try stack.saved() as? Sleeper)
         stack.context.refresh(sleeper, mergeChanges: false)
         #expect(sleeper.calls == ["will Ada false", "did true"])
         // It is one already.
@@ -122,7 +116,7 @@ final class Sleeper: NSManagedObject {
     @Test("1.11 The state of a fault is read without firing it; a fault may have its data in memory")
     func quietState() throws {
         let stack = try Stack()
-        let made = try patient(stack)
+        let made = try stack.saved()
         let other = stack.another()
         let fault = other.object(with: made.objectID)
         let run = stack.statements {
@@ -143,7 +137,7 @@ final class Sleeper: NSManagedObject {
     )
     func uniquing() throws {
         let stack = try Stack()
-        let made = try patient(stack)
+        let made = try stack.saved()
         let id = made.objectID
         let other = stack.another()
         stack.expectStatements(0) { #expect(other.registeredObject(for: id) == nil) }
@@ -166,7 +160,7 @@ final class Sleeper: NSManagedObject {
         "5.6 A refresh takes the coordinator's row unless it is older than stalenessInterval; changes stay when merged")
     func staleness() throws {
         let stack = try Stack()
-        let made = try patient(stack)
+        let made = try stack.saved()
         let context = stack.context
         #expect(context.stalenessInterval == -1)
         try stack.rename("Eve")
@@ -200,7 +194,7 @@ final class Sleeper: NSManagedObject {
     func dropping() throws {
         let stack = try Stack(undo: false)
         let context = stack.context
-        let made = try patient(stack)
+        let made = try stack.saved()
         weak var visit: NSManagedObject?
         do {
             let added = context.make("Visit", ["note": "n"])
@@ -220,7 +214,7 @@ final class Sleeper: NSManagedObject {
     @Test("A merged refresh tells the object; what it writes then is no change")
     func snapshotEvent() throws {
         let stack = try Stack(model: Sleeper.model())
-        let sleeper = try #require(try patient(stack) as? Sleeper)
+        let sleeper = try #require(try stack.saved() as? Sleeper)
         sleeper.setValue("Eve", forKey: "name")
         stack.context.refresh(sleeper, mergeChanges: true)
         #expect(sleeper.calls.contains("refresh Eve"))
@@ -248,7 +242,7 @@ final class Sleeper: NSManagedObject {
     func pending() throws {
         let stack = try Stack()
         let context = stack.context
-        let made = try patient(stack)
+        let made = try stack.saved()
         context.delete(made)
         context.refresh(made, mergeChanges: false)
         #expect(made.isFault && !made.isDeleted && !context.hasChanges)
@@ -263,7 +257,7 @@ final class Sleeper: NSManagedObject {
     func resetting() throws {
         let stack = try Stack()
         let context = stack.context
-        let made = try patient(stack)
+        let made = try stack.saved()
         let new = context.make("Patient", ["name": "Eve"])
         context.processPendingChanges()
         let log = NotificationLog(context)
