@@ -90,9 +90,8 @@ package final class PredicateSide {
 
     /// The serial numbers of what is found, or the sentence of the refusal.
     package func fetched(_ predicate: NSPredicate) -> String {
-        let request = NSFetchRequest<NSManagedObject>(entityName: world.root)
+        let request = NSFetchRequest<NSManagedObject>(world.root, by: "serial")
         request.predicate = predicate
-        request.sortDescriptors = [NSSortDescriptor(key: "serial", ascending: true)]
         do {
             let found = try context.fetch(request).map { $0.value(forKey: "serial") as? Int ?? 0 }
             let count = try context.count(for: request)

@@ -155,6 +155,17 @@ extension NSPersistentStoreCoordinator {
     }
 }
 
+extension NSFetchRequest {
+    /// - Parameters:
+    ///   - format: the predicate's.
+    ///   - key: what the results are sorted by.
+    package convenience init(_ entity: String, _ format: String? = nil, _ arguments: Any..., by key: String? = nil) {
+        self.init(entityName: entity)
+        predicate = format.map { NSPredicate(format: $0, argumentArray: arguments) }
+        sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }
+    }
+}
+
 extension NSManagedObjectContext {
     /// A new context with a queue of its own, below this one.
     package func child() -> NSManagedObjectContext {
@@ -172,8 +183,6 @@ extension NSManagedObjectContext {
 
     /// - Parameter key: what they are sorted by.
     package func all(_ entity: String, by key: String? = nil) throws -> [NSManagedObject] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }
-        return try fetch(request)
+        try fetch(NSFetchRequest<NSManagedObject>(entity, by: key))
     }
 }

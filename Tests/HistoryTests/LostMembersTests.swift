@@ -48,9 +48,9 @@ import Testing
     private func object(_ name: String, in context: NSManagedObjectContext? = nil) throws -> NSManagedObject {
         let context = context ?? self.context
         for entity in ["Owner", "Item", "Kid"] {
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = NSPredicate(format: "name == %@", name)
-            if let found = try context.fetch(request).first { return found }
+            if let found = try context.fetch(NSFetchRequest<NSManagedObject>(entity, "name == %@", name)).first {
+                return found
+            }
         }
         throw CocoaError(.coderValueNotFound)
     }
@@ -79,9 +79,8 @@ import Testing
     }
 
     private func batchDelete(_ entity: String, _ format: String) throws {
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
-        fetch.predicate = NSPredicate(format: format)
-        try desk.context().execute(NSBatchDeleteRequest(fetchRequest: fetch))
+        try desk.context().execute(
+            NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entity, format)))
     }
 
     /// Does something, saves, and takes it back; answers what was left alone, and the last transaction before.

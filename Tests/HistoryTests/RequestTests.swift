@@ -308,8 +308,7 @@ import Testing
         update.propertiesToUpdate = ["code": 5]
         update.predicate = NSPredicate(format: "number > 1")
         try context.execute(update)
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Bed")
-        fetch.predicate = NSPredicate(format: "number == 3")
+        let fetch = NSFetchRequest<any NSFetchRequestResult>("Bed", "number == 3")
         try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
         let all = try desk.transactions()
         #expect(all.map { $0.changes?.count } == [3, 2, 1])

@@ -18,8 +18,7 @@ import Testing
     }
 
     private static func request() -> NSFetchRequest<NSManagedObject> {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Patient", by: "name")
         return request
     }
 
@@ -30,8 +29,7 @@ import Testing
         #expect(result.finalResult?.map { $0.value(forKey: "name") as? String } == ["Abe", "Ada", "Eve", "Ida"])
         #expect(result.managedObjectContext === context && result.operationError == nil)
         #expect(result.progress?.completedUnitCount == 4 && result.progress?.isFinished == true)
-        let unknown = NSFetchRequest<NSManagedObject>(entityName: "Nobody")
-        #expect(throws: CocoaError.self) { try context.execute(unknown) }
+        #expect(throws: CocoaError.self) { try context.execute(NSFetchRequest<NSManagedObject>(entityName: "Nobody")) }
     }
 
     @Test("A save request is rejected, and a request of another class is refused by its name")

@@ -242,9 +242,8 @@ final class PickyItem: NSManagedObject {
                     object.setValue("bad", forKey: "text")
                 }
                 guard moment == .endCreation, isThere else { return }
-                let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
-                request.predicate = NSPredicate(format: "text == 'there'")
-                try manager.destinationContext.fetch(request).first?.setValue("bad", forKey: "text")
+                try manager.destinationContext.fetch(NSFetchRequest<NSManagedObject>("Item", "text == 'there'")).first?
+                    .setValue("bad", forKey: "text")
             }
             if isBad {
                 let error = thrown { try migrate([bareItems], to: picky, hook) }

@@ -39,8 +39,7 @@ import CoreData
         let context = stack.context
         let query = Query<Ship>().filter(\Ship.crew >= 3 && \Ship.isAfloat == true).sort(\.name, ascending: false).sort(
             \.crew)
-        let text = NSFetchRequest<Ship>(entityName: "Ship")
-        text.predicate = NSPredicate(format: "crew >= 3 AND isAfloat == YES")
+        let text = NSFetchRequest<Ship>("Ship", "crew >= 3 AND isAfloat == YES")
         text.sortDescriptors = [
             NSSortDescriptor(key: "name", ascending: false), NSSortDescriptor(key: "crew", ascending: true),
         ]

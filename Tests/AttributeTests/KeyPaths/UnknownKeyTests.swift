@@ -25,15 +25,13 @@ import CoreData
         let stack = try Folk.stack(type)
         if !isEmpty { try Folk.people(stack) }
         for format in Self.predicates {
-            let request = NSFetchRequest<Person>(entityName: "Person")
-            request.predicate = NSPredicate(format: format)
+            let request = NSFetchRequest<Person>("Person", format)
             let error = #expect(throws: CocoaError.self, "\(format)") { try stack.context.fetch(request) }
             #expect(error?.code.rawValue == 134060, "\(format)")
             #expect(throws: CocoaError.self, "\(format)") { try stack.context.count(for: request) }
         }
         for key in ["stranger", "father.stranger", "name.stranger", "isGrown", "kids.stranger", "kids.@stranger", ""] {
-            let request = NSFetchRequest<Person>(entityName: "Person")
-            request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+            let request = NSFetchRequest<Person>("Person", by: key)
             let error = #expect(throws: CocoaError.self, "\(key)") { try stack.context.fetch(request) }
             #expect(error?.code.rawValue == 134060, "\(key)")
         }
@@ -47,13 +45,11 @@ import CoreData
         let child = stack.context.child()
         for context in [stack.context, child] {
             for format in Self.predicates {
-                let request = NSFetchRequest<Person>(entityName: "Person")
-                request.predicate = NSPredicate(format: format)
+                let request = NSFetchRequest<Person>("Person", format)
                 let error = #expect(throws: CocoaError.self, "\(format)") { try context.fetch(request) }
                 #expect(error?.code.rawValue == 134060, "\(format)")
             }
-            let request = NSFetchRequest<Person>(entityName: "Person")
-            request.sortDescriptors = [NSSortDescriptor(key: "stranger", ascending: true)]
+            let request = NSFetchRequest<Person>("Person", by: "stranger")
             let error = #expect(throws: CocoaError.self) { try context.fetch(request) }
             #expect(error?.code.rawValue == 134060)
         }

@@ -196,8 +196,7 @@ import Testing
         for _ in 0...1 {
             let found = try stack.context.fetch(Lab.request("Site", "reversed != nil"))
             #expect(found == [site])
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Site")
-            request.predicate = NSPredicate(format: "reversed == %@", Data("cba".utf8))
+            let request = NSFetchRequest<NSManagedObject>("Site", "reversed == %@", Data("cba".utf8))
             #expect(try stack.context.fetch(request) == [site])
             try stack.context.save()
         }

@@ -16,8 +16,7 @@ import Testing
         let model = Lab.model()
         let ranked = NSFetchedPropertyDescription()
         ranked.name = "ranked"
-        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Probe")
-        request.predicate = NSPredicate(format: "rank > 0")
+        let request = NSFetchRequest<any NSFetchRequestResult>("Probe", "rank > 0")
         request.sortDescriptors = [NSSortDescriptor(key: "rank", ascending: false)]
         request.fetchLimit = 2
         ranked.fetchRequest = request
@@ -174,9 +173,7 @@ import Testing
     @Test("Templates are set, replaced, removed and copied until the model is in use")
     func edited() throws {
         let model = model()
-        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Probe")
-        request.predicate = NSPredicate(format: "rank == $RANK")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<any NSFetchRequestResult>("Probe", "rank == $RANK", by: "name")
         model.setFetchRequestTemplate(request, forName: "ranked")
         request.fetchLimit = 3
         for model in [

@@ -98,8 +98,7 @@ import Testing
         for name in ["b", "d"] { _ = parent.make("Patient", ["name": name]) }
         try parent.save()
         for name in ["a", "c", "e"] { _ = parent.make("Patient", ["name": name]) }
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Patient", by: "name")
         request.fetchOffset = 1
         request.fetchLimit = 3
         #expect(try child.fetch(request).map(\.name) == ["b", "c", "d"])
@@ -127,8 +126,7 @@ import Testing
         for number in 0..<600 { _ = parent.make("Patient", ["name": "p\(number)", "code": number]) }
         try parent.save()
         for number in 600..<1300 { _ = parent.make("Patient", ["name": "p\(number)", "code": number]) }
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Patient", by: "code")
         request.fetchBatchSize = 20
         let found = try child.fetch(request)
         #expect(found.map { $0.value(forKey: "code") as? Int } == (0..<1300).map { $0 })

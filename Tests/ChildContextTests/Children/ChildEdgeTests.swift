@@ -82,8 +82,7 @@ import Testing
         _ = parent.make("Patient", ["name": "three"])
         try parent.named("two")?.setValue(9, forKey: "age")
         for context in [child, grandchild] {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let request = NSFetchRequest<NSManagedObject>("Patient", by: "name")
             #expect(try context.fetch(request).map(\.name) == ["one", "three", "two"])
             #expect(try context.count(for: request) == 3)
             let two = try #require(try context.named("two"))
@@ -117,9 +116,7 @@ import Testing
         #expect(try counts.count { try child.save() } <= 1)
         #expect(stack.context.updatedObjects.count == 500)
         try stack.context.save()
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.predicate = NSPredicate(format: "age == 5")
-        #expect(try stack.another().count(for: request) == 500)
+        #expect(try stack.another().count(for: NSFetchRequest<NSManagedObject>("Patient", "age == 5")) == 500)
     }
 
     @Test("A child reads the members of an object that its parent holds with one statement")

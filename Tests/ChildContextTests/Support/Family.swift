@@ -22,9 +22,7 @@ class Generations {
 
 extension NSManagedObjectContext {
     func named(_ name: String, _ entity: String = "Patient") throws -> NSManagedObject? {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.predicate = NSPredicate(format: "name == %@", name)
-        return try fetch(request).first
+        return try fetch(NSFetchRequest<NSManagedObject>(entity, "name == %@", name)).first
     }
 
     func names(_ entity: String = "Patient") throws -> [String] {

@@ -72,8 +72,7 @@ struct EventTests {
             plans.withLock { $0.append(statement.queryPlan()) }
         }
         try stack.coordinator.inContext { context in
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-            request.predicate = NSPredicate(format: "name == 'p1.1' AND ward.name == 'w1'")
+            let request = NSFetchRequest<NSManagedObject>("Patient", "name == 'p1.1' AND ward.name == 'w1'")
             let patients = try context.fetch(request)
             #expect(patients.count == 1)
         }

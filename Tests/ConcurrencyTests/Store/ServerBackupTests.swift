@@ -33,8 +33,7 @@ struct ServerBackupTests {
 
     private static func transfer(_ coordinator: NSPersistentStoreCoordinator, _ amount: Int) throws {
         try coordinator.inContext { context in
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Account")
-            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let request = NSFetchRequest<NSManagedObject>("Account", by: "name")
             for (account, part) in zip(try context.fetch(request), [amount, -amount]) {
                 let sum = (account.value(forKey: "sum") as? Int ?? 0) + part
                 account.setValue(sum, forKey: "sum")

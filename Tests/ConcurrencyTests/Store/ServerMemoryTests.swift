@@ -34,8 +34,7 @@ struct ServerMemoryTests {
             try context.save()
         }
         try coordinator.inContext { context in
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-            request.predicate = NSPredicate(format: "ANY doctors.name == 'Ada'")
+            let request = NSFetchRequest<NSManagedObject>("Patient", "ANY doctors.name == 'Ada'")
             #expect(try context.count(for: request) == 2)
             let doctor = try #require(try context.all("Doctor").first)
             #expect((doctor.value(forKey: "patients") as? NSSet)?.count == 2)

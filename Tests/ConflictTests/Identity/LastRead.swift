@@ -163,8 +163,7 @@ final class LastRead {
             guard let owner = owners.first(where: { $0.objectID == id }) else { throw Missing() }
             return owner
         case .fetch, .prefetch:
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Owner")
-            request.predicate = NSPredicate(format: "SELF == %@", id)
+            let request = NSFetchRequest<NSManagedObject>("Owner", "SELF == %@", id)
             request.includesPropertyValues = item.getting == .fetch
             if item.getting == .prefetch { request.relationshipKeyPathsForPrefetching = [item.kind.key] }
             guard let owner = try mine.fetch(request).first else { throw Missing() }

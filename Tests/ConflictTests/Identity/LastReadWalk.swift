@@ -71,8 +71,7 @@ final class LastReadWalk {
     }
 
     private func get(_ id: NSManagedObjectID) throws -> NSManagedObject? {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Hub")
-        request.predicate = NSPredicate(format: "SELF == %@", id)
+        let request = NSFetchRequest<NSManagedObject>("Hub", "SELF == %@", id)
         let way = random.below(4)
         trace.append("get \(number(id)) by \(way)")
         switch way {

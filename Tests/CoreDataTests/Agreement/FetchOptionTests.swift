@@ -23,9 +23,8 @@ import Testing
     private func request<T>(_ format: String?, _ type: T.Type = NSManagedObject.self) throws
         -> NSFetchRequest<T>
     {
-        let request = NSFetchRequest<T>(entityName: "Patient")
+        let request = NSFetchRequest<T>("Patient", by: "name")
         request.predicate = try format.map { try NSPredicate(parsing: $0) }
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         return request
     }
 

@@ -18,9 +18,7 @@ import Testing
 
     private func request(_ format: String?, by key: String = "code", limit: Int = 2) -> NSFetchRequest<NSManagedObject>
     {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.predicate = format.map { NSPredicate(format: $0) }
-        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Patient", format, by: key)
         request.fetchLimit = limit
         return request
     }
@@ -122,8 +120,7 @@ import Testing
     }
 
     private func keys(_ format: String, _ context: NSManagedObjectContext) throws -> Int {
-        let request = NSFetchRequest<NSManagedObjectID>(entityName: "Patient")
-        request.predicate = NSPredicate(format: format)
+        let request = NSFetchRequest<NSManagedObjectID>("Patient", format)
         request.resultType = .managedObjectIDResultType
         request.fetchLimit = 2
         return try context.fetch(request).count

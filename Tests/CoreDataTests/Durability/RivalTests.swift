@@ -51,8 +51,7 @@ import Testing
     func conflict() throws {
         let url = try prepared()
         let mine = try VictimStore(url)
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Person", by: "name")
         let person = try #require(try mine.context.fetch(request).first)
         #expect(person.value(forKey: "age") as? Int == 0)
 

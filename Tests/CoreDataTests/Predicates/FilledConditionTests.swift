@@ -15,9 +15,8 @@ import Testing
     }
 
     private func ages(_ predicate: NSPredicate, limit: Int = 0, _ context: NSManagedObjectContext) throws -> [Int] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        let request = NSFetchRequest<NSManagedObject>("Patient", by: "age")
         request.predicate = predicate
-        request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
         request.fetchLimit = limit
         return try context.fetch(request).compactMap { $0.value(forKey: "age") as? Int }
     }

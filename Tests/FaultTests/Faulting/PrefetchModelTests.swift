@@ -56,8 +56,7 @@ private func model() -> NSManagedObjectModel {
     }
 
     private func shelves(_ keyPaths: String...) -> NSFetchRequest<NSManagedObject> {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Shelf")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Shelf", by: "name")
         request.relationshipKeyPathsForPrefetching = keyPaths
         return request
     }

@@ -48,8 +48,7 @@ private final class Filled {
 }
 
 private func request(_ entity: String, _ keyPaths: String...) -> NSFetchRequest<NSManagedObject> {
-    let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-    request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+    let request = NSFetchRequest<NSManagedObject>(entity, by: "name")
     request.relationshipKeyPathsForPrefetching = keyPaths
     return request
 }

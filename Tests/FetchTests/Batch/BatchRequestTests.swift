@@ -33,9 +33,7 @@ import Testing
     }
 
     private func rooms(_ context: NSManagedObjectContext, _ predicate: String? = nil) throws -> [NSManagedObject] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Room")
-        request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
-        request.predicate = predicate.map { NSPredicate(format: $0) }
+        let request = NSFetchRequest<NSManagedObject>("Room", predicate, by: "number")
         request.shouldRefreshRefetchedObjects = true
         return try context.fetch(request)
     }
@@ -237,8 +235,7 @@ import Testing
         }
         try context.save()
         let held = try rooms(context)
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "House")
-        fetch.predicate = NSPredicate(format: "street == 'a'")
+        let fetch = NSFetchRequest<any NSFetchRequestResult>("House", "street == 'a'")
         let request = NSBatchDeleteRequest(fetchRequest: fetch)
         request.resultType = .resultTypeObjectIDs
         request.refreshesRegisteredObjects = true

@@ -22,15 +22,12 @@ import Testing
     }
 
     private func delete(_ format: String, _ stack: Stack) throws {
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Node")
-        fetch.predicate = NSPredicate(format: format)
-        _ = try stack.another().execute(NSBatchDeleteRequest(fetchRequest: fetch))
+        _ = try stack.another().execute(
+            NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>("Node", format)))
     }
 
     private func count(_ format: String, _ stack: Stack) throws -> Int {
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Node")
-        fetch.predicate = NSPredicate(format: format)
-        return try stack.another().count(for: fetch)
+        return try stack.another().count(for: NSFetchRequest<any NSFetchRequestResult>("Node", format))
     }
 
     @Test(

@@ -31,8 +31,7 @@ import Testing
     private static let large = Data(repeating: 9, count: 200_000)
 
     private func facts(_ stack: Stack) throws -> [String] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Room")
-        request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Room", by: "number")
         let reader = stack.another()
         return try reader.fetch(request).map { room in
             let title = room.entity.propertiesByName["title"] == nil ? nil : room.value(forKey: "title")

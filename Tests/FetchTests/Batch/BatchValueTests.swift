@@ -24,9 +24,9 @@ import Testing
     }
 
     private func values(_ stack: Stack, _ key: String) throws -> [Any?] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Probe")
-        request.sortDescriptors = [NSSortDescriptor(key: "rank", ascending: true)]
-        return try stack.another().fetch(request).map { $0.value(forKey: key) }
+        return try stack.another().fetch(NSFetchRequest<NSManagedObject>("Probe", by: "rank")).map {
+            $0.value(forKey: key)
+        }
     }
 
     @Test("An optional is what it holds, and nil where it holds nothing", arguments: StoreMaker.types)

@@ -20,8 +20,7 @@ final class Boat: NSManagedObject {}
     private func controller<T: NSFetchRequestResult>(_ stack: Stack, of type: T.Type, limit: Int = 0)
         -> NSFetchedResultsController<T>
     {
-        let request = NSFetchRequest<T>(entityName: "Vehicle")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<T>("Vehicle", by: "name")
         request.fetchLimit = limit
         return NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: stack.context, sectionNameKeyPath: nil, cacheName: nil)

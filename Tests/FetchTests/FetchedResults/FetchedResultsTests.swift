@@ -373,8 +373,7 @@ private final class Ear: NSFetchedResultsControllerDelegate {}
         context.processPendingChanges()
         #expect(shelves.copy.told == ["S+3", "0.0>3.0"])
         try context.save()
-        let rows = NSFetchRequest<any NSFetchRequestResult>(entityName: "Thing")
-        rows.predicate = NSPredicate(format: "shelf == 'B'")
+        let rows = NSFetchRequest<any NSFetchRequestResult>("Thing", "shelf == 'B'")
         let deletion = NSBatchDeleteRequest(fetchRequest: rows)
         deletion.refreshesRegisteredObjects = true
         _ = try context.execute(deletion)
@@ -421,9 +420,7 @@ private final class Ear: NSFetchedResultsControllerDelegate {}
         let ward = context.make("Ward", ["name": "North"])
         let patient = context.make("Patient", ["name": "one"])
         patient.setValue(ward, forKey: "ward")
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-        request.predicate = NSPredicate(format: "ward == %@", ward)
+        let request = NSFetchRequest<NSManagedObject>("Patient", "ward == %@", ward, by: "name")
         let controller = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
         let ear = Ear()
@@ -453,9 +450,7 @@ private final class Ear: NSFetchedResultsControllerDelegate {}
         let stack = try Stack()
         let ward = stack.context.make("Ward", ["name": "North"])
         try stack.context.save()
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-        request.predicate = NSPredicate(format: "ward == %@", ward)
+        let request = NSFetchRequest<NSManagedObject>("Patient", "ward == %@", ward, by: "name")
         let controller = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: stack.context, sectionNameKeyPath: nil, cacheName: "named")
         defer { NSFetchedResultsController<NSManagedObject>.deleteCache(withName: "named") }

@@ -11,8 +11,7 @@ import Testing
     private func request(_ entity: String, _ format: String? = nil, _ sort: [NSSortDescriptor]? = nil)
         -> NSFetchRequest<NSManagedObject>
     {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.predicate = format.map { NSPredicate(format: $0) }
+        let request = NSFetchRequest<NSManagedObject>(entity, format)
         request.sortDescriptors = sort ?? [NSSortDescriptor(key: "name", ascending: true)]
         return request
     }

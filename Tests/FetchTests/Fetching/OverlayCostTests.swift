@@ -11,8 +11,7 @@ import Testing
     private func request(_ entity: String, _ predicate: String?, limit: Int = 0, offset: Int = 0) -> NSFetchRequest<
         NSManagedObject
     > {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.predicate = predicate.map { NSPredicate(format: $0) }
+        let request = NSFetchRequest<NSManagedObject>(entity, predicate)
         request.sortDescriptors = [NSSortDescriptor(key: entity == "Patient" ? "code" : "name", ascending: true)]
         (request.fetchLimit, request.fetchOffset) = (limit, offset)
         return request

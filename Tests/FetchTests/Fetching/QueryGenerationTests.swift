@@ -45,16 +45,13 @@ struct PinnedWard {
     }
 
     private func one(_ entity: String, _ name: String, _ context: NSManagedObjectContext) throws -> NSManagedObject? {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.predicate = NSPredicate(format: "name == %@", name)
-        return try context.fetch(request).first
+        return try context.fetch(NSFetchRequest<NSManagedObject>(entity, "name == %@", name)).first
     }
 
     func names(_ context: NSManagedObjectContext? = nil, _ format: String = "TRUEPREDICATE") throws -> [String] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.predicate = NSPredicate(format: format)
-        request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
-        return try (context ?? self.context).fetch(request).map { $0.value(forKey: "name") as? String ?? "-" }
+        return try (context ?? self.context).fetch(NSFetchRequest<NSManagedObject>("Patient", format, by: "age")).map {
+            $0.value(forKey: "name") as? String ?? "-"
+        }
     }
 
     func members(_ name: String, _ context: NSManagedObjectContext? = nil) throws -> Set<String> {

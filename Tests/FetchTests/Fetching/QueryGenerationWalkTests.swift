@@ -10,9 +10,9 @@ import Testing
 
 @Suite struct QueryGenerationWalkTests {
     private func ages(_ context: NSManagedObjectContext) throws -> [Int] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
-        return try context.fetch(request).map { ($0.value(forKey: "age") as? Int) ?? -1 }
+        return try context.fetch(NSFetchRequest<NSManagedObject>("Patient", by: "code")).map {
+            ($0.value(forKey: "age") as? Int) ?? -1
+        }
     }
 
     @Test(

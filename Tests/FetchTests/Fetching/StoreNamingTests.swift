@@ -39,9 +39,8 @@ import Testing
         }
 
         func request(_ entity: String, _ predicate: NSPredicate?) -> NSFetchRequest<NSManagedObject> {
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            let request = NSFetchRequest<NSManagedObject>(entity, by: "name")
             request.predicate = predicate
-            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
             return request
         }
 
@@ -152,8 +151,7 @@ import Testing
             try delete(
                 NSBatchDeleteRequest(objectIDs: [clinics.patients[0][0], clinics.patients[1][1]].map(\.objectID))) == 2)
         #expect(try left() == ["a1", "a2", "b0", "b2"])
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Patient")
-        fetch.predicate = NSPredicate(format: "ward == %@", clinics.wards[1])
+        let fetch = NSFetchRequest<any NSFetchRequestResult>("Patient", "ward == %@", clinics.wards[1])
         #expect(try delete(NSBatchDeleteRequest(fetchRequest: fetch)) == 1)
         #expect(try left() == ["a1", "a2", "b2"])
     }
@@ -197,8 +195,7 @@ import Testing
         let child = try #require(line.last)
         for name in ["a", "b", "c"] { _ = stack.context.make("Doctor", ["name": name, "code": 1]) }
         try stack.context.save()
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Doctor", by: "name")
         func facts(_ doctors: [NSManagedObject]) -> [String] {
             doctors.map {
                 $0.managedObjectContext == nil
@@ -213,8 +210,7 @@ import Testing
         update.refreshesRegisteredObjects = true
         try child.execute(update)
         #expect(facts(try #require(held.last)) == ["a 7", "mine 7", "c 7"])
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Doctor")
-        fetch.predicate = NSPredicate(format: "name == 'c'")
+        let fetch = NSFetchRequest<any NSFetchRequestResult>("Doctor", "name == 'c'")
         let deletion = NSBatchDeleteRequest(fetchRequest: fetch)
         deletion.refreshesRegisteredObjects = true
         try child.execute(deletion)

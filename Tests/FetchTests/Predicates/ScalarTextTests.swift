@@ -31,8 +31,7 @@ import Testing
         for text in [Self.composed, Self.decomposed] { _ = stack.context.make("Patient", ["name": text]) }
         try stack.context.save()
         for text in [Self.composed, Self.decomposed] {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-            request.predicate = NSPredicate(format: "name == '\(text)'")
+            let request = NSFetchRequest<NSManagedObject>("Patient", "name == '\(text)'")
             let names = try stack.context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
             #expect(names.map(\.utf8.count) == [text.utf8.count])
         }

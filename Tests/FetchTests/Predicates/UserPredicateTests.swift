@@ -337,8 +337,7 @@ import Testing
         for text in [
             "count:(visits.@distinctUnionOfObjects.code) > 1", "sum:(visits.@distinctUnionOfObjects.code) > 1",
         ] {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-            request.predicate = NSPredicate(format: text)
+            let request = NSFetchRequest<NSManagedObject>("Patient", text)
             let error = #expect(throws: CocoaError.self) { try stack.context.fetch(request) }
             #expect(error?.localizedDescription.contains("@distinctUnionOfObjects") == true)
         }

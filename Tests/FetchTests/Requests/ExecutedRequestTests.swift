@@ -8,8 +8,7 @@ import Testing
 
 @Suite("Executed requests") struct ExecutedRequestTests {
     private func request(_ entity: String = "Doctor") -> NSFetchRequest<NSManagedObject> {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>(entity, by: "name")
         return request
     }
 

@@ -154,8 +154,7 @@ import Testing
                 context.make("Film", ["id": 3, "down": "d3"])
             }
         ) { context in
-            let base = NSFetchRequest<NSManagedObject>(entityName: "Base")
-            base.sortDescriptors = [NSSortDescriptor(key: "id", ascending: true)]
+            let base = NSFetchRequest<NSManagedObject>("Base", by: "id")
             let all = try context.fetch(base)
             #expect(all.map { $0.entity.name } == ["Base", "Book", "Film"])
             #expect(all.map { $0.value(forKey: "up") as? String } == [nil, "u2", nil])

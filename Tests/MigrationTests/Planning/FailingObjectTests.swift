@@ -20,11 +20,6 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
     private typealias V = Versions
     private static let tag = V.entity("Tag", "", V.attribute("name"))
 
-    private func plan(_ versions: V, _ type: String = NSSQLiteStoreType) throws -> StoreMigrationPlan {
-        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
-            at: versions.store, toVersionsOf: versions.url, type: NSPersistentStore.StoreType(rawValue: type))
-    }
-
     private func rows(_ findings: [StoreMigrationPlan.Finding]) -> [String] {
         findings.map { finding in
             "\(finding.entity ?? "").\(finding.property ?? "") \(finding.id?.split(separator: "/").suffix(2).joined(separator: "/") ?? "")"
@@ -46,7 +41,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             context.make("Item")
             try context.save()
         }
-        let plan = try plan(versions, type)
+        let plan = try versions.plan(type)
         let findings = try plan.rehearse()
         #expect(
             rows(findings).sorted() == ["Item.other Item/p3", "Item.tag Item/p1", "Item.tag Item/p3"], "\(findings)")
@@ -65,7 +60,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             for _ in 1...103 { context.make("Item") }
             try context.save()
         }
-        let findings = try plan(versions, type).rehearse()
+        let findings = try versions.plan(type).rehearse()
         #expect(findings.count == 101 && Set(findings.compactMap(\.id)).count == 100)
         #expect(findings.last?.id == nil && findings.last?.message.contains("3 other objects") == true)
     }
@@ -79,7 +74,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             for _ in 1...102 { context.make("Item", ["title": "long"]) }
             try context.save()
         }
-        let findings = try plan(versions).rehearse()
+        let findings = try versions.plan().rehearse()
         #expect(findings.count == 101 && Set(findings.compactMap(\.id)).count == 100)
         #expect(findings.last?.message.contains("2 other objects") == true && findings.last?.property == "title")
     }
@@ -97,7 +92,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             for code in ["a", "b", "a", "c", "a"] { context.make("Item", ["code": code]) }
             try context.save()
         }
-        let findings = try plan(versions, type).rehearse()
+        let findings = try versions.plan(type).rehearse()
         #expect(rows(findings) == ["Item.code Item/p1", "Item.code Item/p3", "Item.code Item/p5"], "\(findings)")
     }
 
@@ -126,12 +121,12 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
         }
         let equal = ["Item.code Item/p1", "Item.code Item/p3", "Item.title Item/p1", "Item.title Item/p2"]
         try fill(false)
-        #expect(try rows(plan(versions, type).rehearse()) == ["Item.tag Item/p4"] + equal)
-        let error = caught { try plan(versions, type).run() }
+        #expect(try rows(versions.plan(type).rehearse()) == ["Item.tag Item/p4"] + equal)
+        let error = caught { try versions.plan(type).run() }
         let details = error?.userInfo[NSDetailedErrorsKey] as? [CocoaError]
         #expect(details?.map(\.number) == [1570, 134111, 134111, 134111, 134111])
         try fill(true)
-        let again = try rows(plan(versions, type).rehearse())
+        let again = try rows(versions.plan(type).rehearse())
         #expect(again.count == 4 && again.filter { $0.contains("code") }.count == 2, "\(again)")
     }
 
@@ -153,7 +148,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             }
             try context.save()
         }
-        let findings = try plan(versions, type).rehearse()
+        let findings = try versions.plan(type).rehearse()
         #expect(findings.count == 3 && findings.allSatisfy { $0.property == "tags" && $0.id != nil }, "\(findings)")
     }
 
@@ -169,7 +164,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
             for title in ["a", "long"] { context.make("Item", ["title": title]) }
             try context.save()
         }
-        let id = try #require(try plan(versions, type).rehearse().first?.id)
+        let id = try #require(try versions.plan(type).rehearse().first?.id)
         try versions.open(1, type) { context in
             let coordinator = try #require(context.persistentStoreCoordinator)
             let known = try #require(URL(string: id).flatMap(coordinator.managedObjectID(forURIRepresentation:)))
@@ -200,7 +195,7 @@ final class RefusingPolicy: NSEntityMigrationPolicy {
                 context.make("Item")
                 try context.save()
             }
-            let lost = try plan(versions).lost
+            let lost = try versions.plan().lost
             #expect(lost.map { "\($0.entity).\($0.property ?? "") \($0.rows)" } == ["Item.note 2"], "\(lost)")
         }
     }

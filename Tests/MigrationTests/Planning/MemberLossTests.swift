@@ -11,11 +11,6 @@ import Testing
     private static let types = [NSSQLiteStoreType, NSXMLStoreType]
     private static let tag = V.entity("Tag", "", V.attribute("text"))
 
-    private func plan(_ versions: V, _ type: String = NSSQLiteStoreType) throws -> StoreMigrationPlan {
-        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
-            at: versions.store, toVersionsOf: versions.url, type: NSPersistentStore.StoreType(rawValue: type))
-    }
-
     /// Three items with the first tag, one with the second, one without any.
     private func tagged(_ versions: V, _ type: String) throws {
         try versions.open(1, type) { context in
@@ -46,7 +41,7 @@ import Testing
                 V.toMany("tags", "Tag", back.isEmpty ? nil : "item", "elementID=\"tag\""))
                 + V.entity("Tag", "", V.attribute("text"), back))
         try tagged(versions, type)
-        let plan = try plan(versions, type)
+        let plan = try versions.plan(type)
         #expect(plan.lost == [.init(entity: "Item", property: "tag", rows: 2)])
         try plan.run()
         #expect(try members(versions, 2, type, "tags") == 2)
@@ -60,7 +55,7 @@ import Testing
             V.entity("Item", "", V.toMany("tag", "Tag", "items"), V.attribute("title"))
                 + V.entity("Tag", "", V.attribute("text"), V.toMany("items", "Item", "tag")))
         try tagged(versions, NSSQLiteStoreType)
-        let plan = try plan(versions)
+        let plan = try versions.plan()
         #expect(plan.lost == [])
         try plan.run()
         #expect(try members(versions, 3, NSSQLiteStoreType, "tag") == 4)
@@ -78,7 +73,7 @@ import Testing
             context.make("Item", ["place": there, "stops": NSSet(array: [context.make("City"), here])])
             try context.save()
         }
-        let plan = try plan(versions, type)
+        let plan = try versions.plan(type)
         #expect(
             plan.lost == [
                 .init(entity: "Item", property: "place", rows: 1), .init(entity: "Item", property: "stops", rows: 3),
@@ -101,7 +96,7 @@ import Testing
             context.make("Box", ["tags": NSSet(object: context.make("Tag"))])
             try context.save()
         }
-        let error = caught { _ = try plan(versions) }
+        let error = caught { _ = try versions.plan() }
         #expect(error?.number == 134190 && error?.sentence.contains("tags was a to-many and is a to-one") == true)
     }
 

@@ -19,11 +19,6 @@ import Testing
         ALTER TABLE Z_1TAGS3 RENAME COLUMN Z_2TAGS TO Z_2TAGS3;
         """
 
-    private func plan(_ versions: V) throws -> StoreMigrationPlan {
-        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
-            at: versions.store, toVersionsOf: versions.url)
-    }
-
     private func filled(_ versions: String...) throws -> V {
         let versions = try V(versions)
         try versions.open(1) { context in
@@ -51,13 +46,13 @@ import Testing
             try filled(versions[0], versions[1], versions[2], versions[3]),
             try filled(versions[0], versions[1], versions[2], versions[3])
         )
-        let plan = try plan(planned)
+        let plan = try planned.plan()
         #expect(plan.steps.count == 3)
         if tags.isEmpty { #expect(!plan.steps.flatMap(\.sql).contains { $0.contains("Z_1TAGS ") }) }
         for sql in plan.steps.flatMap(\.sql) {
             #expect(throws: Never.self, "\(sql)") { try planned.write(sql) }
         }
-        try self.plan(run).run()
+        try run.plan().run()
         #expect(try definitions(planned) == definitions(run))
     }
 }

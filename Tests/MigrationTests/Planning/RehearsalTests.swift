@@ -71,8 +71,7 @@ import Testing
             }
         }
         try add()
-        let plan = try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
-            at: versions.store, toVersionsOf: versions.url)
+        let plan = try versions.plan()
         let findings = try plan.rehearse { _ in #expect(throws: Never.self) { try add() } }
         #expect(findings == [])
         #expect(try versions.sql("SELECT COUNT(*) > 1 FROM ZITEM") == ["1"])
@@ -85,8 +84,7 @@ import Testing
         let versions = try V(Self.shop(external, V.attribute("age")), Self.shop(!external, V.attribute("note")))
         try filled(versions)
         #expect(try migrated(versions) == [])
-        let plan = try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
-            at: versions.store, toVersionsOf: versions.url)
+        let plan = try versions.plan()
         #expect(try plan.rehearse() == [])
     }
 

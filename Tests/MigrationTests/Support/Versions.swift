@@ -48,6 +48,12 @@ struct Versions: @unchecked Sendable {
         return try body(context)
     }
 
+    /// What bringing the store to the last version does.
+    func plan(_ type: String = NSSQLiteStoreType) throws -> StoreMigrationPlan {
+        try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
+            at: store, toVersionsOf: url, type: NSPersistentStore.StoreType(rawValue: type))
+    }
+
     /// Runs a statement for its effect.
     func write(_ statement: String) throws { try SQLiteFile(store).run(statement) }
 

@@ -34,8 +34,7 @@ import Testing
             (true, 2, 0), (false, 3, 0), (true, 3, 3), (true, 0, 6), (false, 10, 5), (true, 2, 9),
         ] {
             let rig = try rig(types)
-            let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Doctor")
-            fetch.predicate = NSPredicate(format: "name != 'a1'")
+            let fetch = NSFetchRequest<any NSFetchRequestResult>("Doctor", "name != 'a1'")
             fetch.sortDescriptors = [NSSortDescriptor(key: "name", ascending: ascending)]
             fetch.fetchLimit = limit
             fetch.fetchOffset = offset
@@ -80,8 +79,7 @@ import Testing
             for number in 0..<3 { context.assign(context.make("Doctor", ["name": "\(letter)\(number)"]), to: store) }
         }
         try context.save()
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Doctor")
-        fetch.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let fetch = NSFetchRequest<any NSFetchRequestResult>("Doctor", by: "name")
         fetch.fetchLimit = 4
         let request = NSBatchDeleteRequest(fetchRequest: fetch)
         request.resultType = .resultTypeCount

@@ -45,8 +45,7 @@ import Testing
         "Templates, fetched properties and predicates that a program set are archived with their predicates and orders")
     func requests() throws {
         let model = Clinic.model()
-        let template = NSFetchRequest<any NSFetchRequestResult>(entityName: "Patient")
-        template.predicate = NSPredicate(format: "age > $age AND ward.name BEGINSWITH[c] 'n'")
+        let template = NSFetchRequest<any NSFetchRequestResult>("Patient", "age > $age AND ward.name BEGINSWITH[c] 'n'")
         template.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
         template.fetchLimit = 3
         template.fetchOffset = 1
@@ -54,8 +53,7 @@ import Testing
         model.setFetchRequestTemplate(template, forName: "old")
         let fetched = NSFetchedPropertyDescription()
         fetched.name = "neighbours"
-        let neighbours = NSFetchRequest<any NSFetchRequestResult>(entityName: "Patient")
-        neighbours.predicate = NSPredicate(format: "ward == $FETCH_SOURCE.ward")
+        let neighbours = NSFetchRequest<any NSFetchRequestResult>("Patient", "ward == $FETCH_SOURCE.ward")
         fetched.fetchRequest = neighbours
         let patient = try #require(model.entitiesByName["Patient"])
         patient.properties.append(fetched)

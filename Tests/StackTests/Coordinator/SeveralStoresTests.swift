@@ -187,8 +187,7 @@ import Testing
             context.assign(doctor, to: index.isMultiple(of: 2) ? a : b)
         }
         try context.save()
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Doctor", by: "name")
         let other = rig.context()
         #expect(names(try other.fetch(request)) == ["a", "b", "c", "d", "e", "f"])
         request.fetchOffset = 1
@@ -248,8 +247,7 @@ import Testing
         for (context, code) in [(root, -5), (middle, -4)] {
             context.assign(context.make("Doctor", ["name": "\(code)", "code": code]), to: b)
         }
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
-        request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Doctor", by: "code")
         func expect(_ stores: [NSPersistentStore]?, limit: Int, offset: Int, _ top: [String], _ below: [String]) throws
         {
             (request.affectedStores, request.fetchLimit, request.fetchOffset) = (stores, limit, offset)

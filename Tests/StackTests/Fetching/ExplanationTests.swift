@@ -32,8 +32,7 @@ import Testing
     }
 
     private func request(_ format: String? = nil, sortedBy key: String? = nil) -> NSFetchRequest<NSManagedObject> {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
-        request.predicate = format.map { NSPredicate(format: $0) }
+        let request = NSFetchRequest<NSManagedObject>("Book", format)
         request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }
         return request
     }
@@ -90,9 +89,8 @@ import Testing
     func subentities() throws {
         let (_, context) = try rig(NSSQLiteStoreType)
         func missed(_ format: String?) throws -> [String] {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Comic")
-            request.predicate = format.map { NSPredicate(format: $0) }
-            return try #require(try context.explain(request).parts.first).missingIndexes.map(\.description)
+            return try #require(try context.explain(NSFetchRequest<NSManagedObject>("Comic", format)).parts.first)
+                .missingIndexes.map(\.description)
         }
         #expect(try missed("pages == 3") == ["Comic.pages"])
         #expect(try missed("ANY tags.name == 'a'") == ["Tag.name"])
@@ -112,8 +110,7 @@ import Testing
         summed.propertiesToFetch = ["title"]
         summed.returnsDistinctResults = true
         #expect(try context.explain(summed).parts.first?.sql?.contains("DISTINCT") == true)
-        let nested = NSFetchRequest<NSManagedObject>(entityName: "Shelf")
-        nested.predicate = NSPredicate(format: "ANY books.pages > 3")
+        let nested = NSFetchRequest<NSManagedObject>("Shelf", "ANY books.pages > 3")
         let steps = try #require(try context.explain(nested).parts.first?.queryPlan)
         #expect(steps.contains { $0.hasPrefix("  SEARCH ZBOOK t1 USING INDEX ZBOOK_ZSHELF_INDEX") }, "\(steps)")
     }

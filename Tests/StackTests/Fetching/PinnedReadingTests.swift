@@ -34,8 +34,7 @@ import Testing
         }
 
         static func request(_ batch: Int = 0) -> NSFetchRequest<NSManagedObject> {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-            request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+            let request = NSFetchRequest<NSManagedObject>("Patient", by: "age")
             request.fetchBatchSize = batch
             return request
         }

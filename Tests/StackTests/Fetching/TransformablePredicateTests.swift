@@ -86,9 +86,8 @@ private final class Salting: ValueTransformer {
     }
 
     private func names(_ predicate: NSPredicate?, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        let request = NSFetchRequest<NSManagedObject>("Note", by: "name")
         request.predicate = predicate
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         return try context.fetch(request)
     }
 
@@ -160,9 +159,7 @@ private final class Salting: ValueTransformer {
     func plans() throws {
         let context = try context(NSSQLiteStoreType)
         func told(_ format: String) throws -> FetchExplanation.Part? {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
-            request.predicate = NSPredicate(format: format)
-            return try context.explain(request).parts.first
+            return try context.explain(NSFetchRequest<NSManagedObject>("Note", format)).parts.first
         }
         #expect(try told("labels == {'red'}")?.indexes == ["Z_Note_byLabels"])
         #expect(try told("labels IN {{'red'}, nil}")?.indexes == ["Z_Note_byLabels"])
@@ -172,8 +169,7 @@ private final class Salting: ValueTransformer {
     @Test("Batch requests and counts take them as fetches do", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func batches(type: String) throws {
         let context = try context(type)
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
-        request.predicate = NSPredicate(format: "salted == 's'")
+        let request = NSFetchRequest<NSManagedObject>("Note", "salted == 's'")
         #expect(try context.count(for: request) == 2)
         let update = NSBatchUpdateRequest(entityName: "Note")
         update.predicate = request.predicate

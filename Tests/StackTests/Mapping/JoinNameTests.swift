@@ -27,8 +27,7 @@ import Testing
         #expect(try rig.hanging() == "one,two wall fair b  | cab")
         #expect(try rig.hanging("b") == "  fair c a | cab")
         for (entity, key, count) in [("Artwork", "shows", 3), ("Location", "artworks", 1), ("Artwork", "wholes", 2)] {
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = NSPredicate(format: "\(key).@count > 0")
+            let request = NSFetchRequest<NSManagedObject>(entity, "\(key).@count > 0")
             request.relationshipKeyPathsForPrefetching = [key]
             #expect(try rig.context().count(for: request) == count)
             let context = rig.context()

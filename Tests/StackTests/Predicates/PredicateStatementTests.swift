@@ -350,8 +350,7 @@ import Testing
                 #expect(told == wanted, "objects, \(text), \(type)")
             }
         }
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Scan")
-        request.predicate = NSPredicate(format: "max:(image, image) == %@", large)
+        let request = NSFetchRequest<NSManagedObject>("Scan", "max:(image, image) == %@", large)
         let error = #expect(throws: CocoaError.self) { _ = try context.fetch(request) }
         #expect(error?.localizedDescription.contains("a file of their own") == true)
     }
@@ -374,9 +373,7 @@ import Testing
             if try Data(contentsOf: file).count == 160_000 { #expect(truncate(file.path, 159_999) == 0) }
         }
         func found(_ text: String, _ value: Data) throws -> Int {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Scan")
-            request.predicate = NSPredicate(format: text, value)
-            return try context.count(for: request)
+            return try context.count(for: NSFetchRequest<NSManagedObject>("Scan", text, value))
         }
         #expect(try found("image == %@", Data(repeating: 0, count: 150_000)) == 1)
         #expect(try found("image != %@", Data(repeating: 0, count: 150_000)) == 2)

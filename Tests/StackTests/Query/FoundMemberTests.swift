@@ -54,9 +54,9 @@ import Testing
         }
         for text in Self.asked + ["s > 'a'", "s IN {'a', nil}", "author == nil", "pages == nil OR i16 == 1"] {
             let found = try sides.map { side in
-                let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
-                request.predicate = NSPredicate(format: text)
-                return try side.context.fetch(request).compactMap { $0.value(forKey: "serial") as? Int }.sorted()
+                return try side.context.fetch(NSFetchRequest<NSManagedObject>("Book", text)).compactMap {
+                    $0.value(forKey: "serial") as? Int
+                }.sorted()
             }
             #expect(found[0] == found[1], "\(text): \(found)")
         }

@@ -30,15 +30,13 @@ import Testing
     private func request(_ entity: String, _ format: String = "TRUEPREDICATE") -> NSFetchRequest<
         any NSFetchRequestResult
     > {
-        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
-        request.predicate = NSPredicate(format: format)
+        let request = NSFetchRequest<any NSFetchRequestResult>(entity, format)
         return request
     }
 
     private func names(_ predicate: NSPredicate, _ context: NSManagedObjectContext) throws -> String {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        let request = NSFetchRequest<NSManagedObject>("Patient", by: "name")
         request.predicate = predicate
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         let found = try context.fetch(request).map { $0.value(forKey: "name") as? String ?? "-" }
         request.predicate = nil
         let judged = try context.fetch(request).filter { predicate.evaluate(with: $0) }.map {

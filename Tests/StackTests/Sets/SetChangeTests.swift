@@ -27,9 +27,7 @@ import Testing
     }
 
     private func object(_ name: String, _ context: NSManagedObjectContext) throws -> NSManagedObject {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.predicate = NSPredicate(format: "name == %@", name)
-        return try #require(try context.fetch(request).first)
+        return try #require(try context.fetch(NSFetchRequest<NSManagedObject>("Patient", "name == %@", name)).first)
     }
 
     @Test(

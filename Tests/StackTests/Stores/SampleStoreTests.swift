@@ -223,8 +223,7 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         let ward = context.make("Ward", ["name": "North"])
         try context.save()
         store.lines = []
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.predicate = NSPredicate(format: "ward == %@ AND age > 3", ward)
+        let request = NSFetchRequest<NSManagedObject>("Patient", "ward == %@ AND age > 3", ward)
         #expect(try context.fetch(request).isEmpty)
         let line = try #require(store.lines.first)
         #expect(line.hasPrefix("fetch Patient ward == ") && line.hasSuffix("age > 3"), "\(line)")

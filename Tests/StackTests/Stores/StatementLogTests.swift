@@ -49,8 +49,7 @@ import Testing
                 NSSQLiteStoreType, wards: 2,
                 options: [SQLTraceOption: SQLTrace.log(bindings: hasBindings) { lines.add($0) }])
             lines.all.withLock { $0 = [] }
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-            request.predicate = NSPredicate(format: "name BEGINSWITH 'p1'")
+            let request = NSFetchRequest<NSManagedObject>("Patient", "name BEGINSWITH 'p1'")
             #expect(try context.fetch(request).count == 3)
             let found = lines.all.withLock { $0 }
             #expect(found.count == (hasBindings ? 4 : 2), "\(found)")

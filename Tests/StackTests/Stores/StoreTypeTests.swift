@@ -131,9 +131,7 @@ import Testing
             context.make("Patient", ["name": name, "age": age]).setValue(age < 9 ? ward : nil, forKey: "ward")
         }
         try context.save()
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        request.predicate = NSPredicate(format: "ward.name == %@ AND age > 1", "North")
-        request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+        let request = NSFetchRequest<NSManagedObject>("Patient", "ward.name == %@ AND age > 1", "North", by: "age")
         let other = rig.context()
         #expect(try other.fetch(request).map { $0.value(forKey: "name") as? String } == ["Cid", "Ann"])
         request.predicate = NSPredicate(format: "ward == %@", ward)
