@@ -9,7 +9,7 @@ struct Writer {
     private let process = Process()
 
     init(_ store: URL, _ arguments: String...) throws {
-        process.executableURL = try Self.executable
+        process.executableURL = try ChildProgram("CoreDataWriter").executable
         process.arguments = [store.path] + arguments
         process.inheritEnvironment(adding: [:])
         process.standardOutput = FileHandle.nullDevice
@@ -19,18 +19,6 @@ struct Writer {
     func wait() {
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)
-    }
-
-    private static var executable: URL {
-        get throws {
-            let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            var root = URL(fileURLWithPath: #filePath)
-            for _ in 0..<3 { root.deleteLastPathComponent() }
-            let places = [tests, root.appendingPathComponent(".build/debug")].map {
-                $0.appendingPathComponent("CoreDataWriter")
-            }
-            return try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
-        }
     }
 }
 

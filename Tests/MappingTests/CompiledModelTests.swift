@@ -162,17 +162,9 @@ import Testing
                 #expect(copy.entitiesByName[name]?.renamingIdentifier == entity.renamingIdentifier)
             }
         }
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        let script = Corpus.root.deletingLastPathComponent().appendingPathComponent("specs/verify_version_hashes.py")
-            .path
-        process.arguments = ["python3", script] + paths
-        process.standardOutput = pipe
-        try process.run()
-        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(output.split(separator: "\n").count { $0.hasPrefix("OK") } == models.count, "\(output)")
+        let script = Corpus.shared.appendingPathComponent("specs/verify_version_hashes.py")
+        let lines = try ChildProgram("/usr/bin/env").run(["python3", script.path] + paths).lines
+        #expect(lines.count { $0.hasPrefix("OK") } == models.count, "\(lines)")
     }
 
     @Test(

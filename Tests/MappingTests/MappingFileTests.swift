@@ -32,17 +32,13 @@ import Testing
     }
 
     private func fixture(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel, _ output: URL) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("make-cdm.py")
-        process.arguments = [
+        let run = try ChildProgram("/usr/bin/env").run([
             "python3", script.path, output.path,
             source.entityVersionHashesByName["Author"]?.base64EncodedString() ?? "",
             destination.entityVersionHashesByName["Person"]?.base64EncodedString() ?? "",
-        ]
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        ])
+        #expect(run.exitCode == 0, "\(run.errors)")
     }
 
     @Test("A compiled mapping model is read, found by its hashes and carried out")

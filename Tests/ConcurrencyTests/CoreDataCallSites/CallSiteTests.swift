@@ -31,14 +31,12 @@ struct CallSiteTests {
     func stripped() throws {
         let folder = Folder()
         let program = folder.file("CoreDataScript")
-        let whole = ChildProgram(name: "CoreDataScript")
-        let strip = Process()
-        strip.executableURL = URL(fileURLWithPath: "/usr/bin/strip")
-        strip.arguments = ["--strip-debug", "-o", program.path, try whole.executable.path]
-        try strip.run()
-        strip.waitUntilExit()
-        try #require(strip.terminationStatus == 0)
-        for (child, place) in [(whole, "main.swift:"), (ChildProgram(name: program.path), "countHouses")] {
+        let whole = ChildProgram("CoreDataScript")
+        let strip = try ChildProgram("/usr/bin/strip").run([
+            "--strip-debug", "-o", program.path, try whole.executable.path,
+        ])
+        try #require(strip.exitCode == 0)
+        for (child, place) in [(whole, "main.swift:"), (ChildProgram(program.path), "countHouses")] {
             let run = try child.run(["faults"])
             #expect(run.exitCode == 0 && run.lines.first == "counted 20", "\(run)")
             let told = try #require(run.lines.last)

@@ -174,7 +174,7 @@ struct PerformTests {
 
     @Test("11.2 a main-queue context works in a plain script: inline, by performAndWait from a child, by perform")
     func script() throws {
-        let run = try ChildProgram(name: "CoreDataScript").run(["script", "-com.apple.CoreData.ConcurrencyDebug", "1"])
+        let run = try ChildProgram("CoreDataScript").run(["script", "-com.apple.CoreData.ConcurrencyDebug", "1"])
         #expect(
             run.lines == ["inline 1", "saved 2", "perform false"]
                 || run.lines == ["inline 1", "saved 2", "perform true"])
@@ -186,7 +186,7 @@ struct PerformTests {
         .timeLimit(.minutes(30)),
         arguments: ["0", "1"])
     func runLoop(_ isChecked: String) throws {
-        let run = try ChildProgram(name: "CoreDataScript").run([
+        let run = try ChildProgram("CoreDataScript").run([
             "loop", "-com.apple.CoreData.ConcurrencyDebug", isChecked,
         ])
         #expect(run.lines == ["will save 1", "nested 1", "coordinator true", "read through 1"], "\(run.errors)")
@@ -195,7 +195,7 @@ struct PerformTests {
 
     @Test("11.2 a main-queue context works in an async main, before and after a suspension")
     func asyncMain() throws {
-        let run = try ChildProgram(name: "CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])
+        let run = try ChildProgram("CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])
         #expect(
             run.lines.prefix(5) == ["before 1", "after 2", "immediate 0", "enqueued 1", "detached 5"], "\(run.errors)")
         #expect(run.exitCode == 0)
@@ -205,14 +205,14 @@ struct PerformTests {
         "3.2 A main-queue context's event ends with the turn of the main queue, once and as one undo; the turn holds no context"
     )
     func mainTurn() throws {
-        let run = try ChildProgram(name: "CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])
+        let run = try ChildProgram("CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])
         let expected = ["in the turn []", "in the turn [2]", "after the turns [2, 1]", "undone 2", "held false"]
         #expect(run.lines.dropFirst(5) == ArraySlice(expected), "\(run.errors)")
     }
 
     @Test("3.2 In a plain script an event stays open until it is processed or the script serves the main queue")
     func scriptTurn() throws {
-        let run = try ChildProgram(name: "CoreDataScript").run(["turn", "-com.apple.CoreData.ConcurrencyDebug", "1"])
+        let run = try ChildProgram("CoreDataScript").run(["turn", "-com.apple.CoreData.ConcurrencyDebug", "1"])
         #expect(run.lines == ["open 0", "processed 1", "served 2"], "\(run.errors)")
         #expect(run.exitCode == 0)
     }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Touches from the wrong queue")
 struct WrongQueueTests {
-    private let script = ChildProgram(name: "CoreDataScript")
+    private let script = ChildProgram("CoreDataScript")
     private static let name = "com.apple.CoreData.ConcurrencyDebug"
     private static let on = ["-" + name, "1"]
     /// The processes run with Swift's backtraces off: they take seconds.

@@ -1,5 +1,6 @@
 // What stores take for the rows of a stream, measured in a process of its own.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -7,32 +8,11 @@ import Testing
 struct SetMemoryTests {
     /// Bytes of the rows once they are there, and the most that was in use beyond them.
     private func measure(_ rows: Int, _ kind: [String]) throws -> (rows: Int, beyond: Int) {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = try executable
-        process.arguments = ["\(rows)"] + kind
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let run = try ChildProgram("CoreDataSetRun").run(["\(rows)"] + kind)
+        let text = run.lines.joined(separator: " ")
         let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
-        try #require(process.terminationStatus == 0 && numbers.count == 3, "\(text)")
+        try #require(run.exitCode == 0 && numbers.count == 3, "\(text)")
         return (numbers[0], numbers[2])
-    }
-
-    /// The build puts it beside the tests.
-    private var executable: URL {
-        get throws {
-            var root = URL(fileURLWithPath: #filePath)
-            for _ in 0..<4 { root.deleteLastPathComponent() }
-            let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            let places = [tests, root.appendingPathComponent(".build/debug")].map {
-                $0.appendingPathComponent("CoreDataSetRun")
-            }
-            return try #require(
-                places.first { FileManager.default.isExecutableFile(atPath: $0.path) },
-                "\(places) hold no CoreDataSetRun")
-        }
     }
 
     @Test(

@@ -173,12 +173,6 @@ struct Mount {
     func undo() { _ = Self.run("umount", [url.path]) }
 
     private static func run(_ program: String, _ arguments: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [program] + arguments
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        (try? ChildProgram("/usr/bin/env").run([program] + arguments))?.exitCode == 0
     }
 }

@@ -16,7 +16,7 @@ struct CloseTests {
         let store = folder.file("served.sqlite")
         let process = Process()
         let output = Pipe()
-        process.executableURL = try VictimProcess.executable
+        process.executableURL = try VictimProcess.program.executable
         process.arguments = ["serve", store.path]
         process.standardOutput = output
         process.inheritEnvironment()

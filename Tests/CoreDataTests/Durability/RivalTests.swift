@@ -90,7 +90,7 @@ private final class Rival {
     private var rest = ""
 
     init(_ deed: String, _ store: URL) throws {
-        process.executableURL = try VictimProcess.executable
+        process.executableURL = try VictimProcess.program.executable
         process.arguments = [deed, store.path]
         process.standardInput = input
         process.standardOutput = output

@@ -4,17 +4,10 @@ import CoreDataTestSupport
 import Foundation
 import Testing
 
-/// One run that has ended.
-struct VictimRun {
-    /// nil when a signal ended it.
-    let exitCode: Int32?
-    /// What it wrote to standard output, by line.
-    let lines: [String]
-    var isKilled: Bool { exitCode == nil }
-}
-
 /// Starts `CoreDataVictim`, which the build puts beside the tests.
 enum VictimProcess {
+    static let program = ChildProgram("CoreDataVictim")
+
     /// What strace does to the n-th call of its kind.
     struct Disturbance: CustomStringConvertible {
         let call: String
@@ -28,33 +21,16 @@ enum VictimProcess {
     static func run(
         _ deed: String, _ store: URL, _ disturbance: Disturbance? = nil, environment: [String: String] = [:]
     )
-        throws -> VictimRun
+        throws -> ChildRun
     {
-        let process = Process()
-        process.inheritEnvironment(adding: environment)
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        if let disturbance {
-            process.executableURL = try tracer()
-            // With a filter, which is faster, strace 6.1 injects errors but no signals.
-            let filter = disturbance.effect.hasPrefix("error") ? ["--seccomp-bpf"] : []
-            process.arguments =
-                ["-f", "-qq"] + filter + [
-                    "-o", "/dev/null", "-e", "trace=\(disturbance.call)", "-e", "inject=\(disturbance)",
-                    try executable.path, deed, store.path,
-                ]
-        } else {
-            process.executableURL = try executable
-            process.arguments = [deed, store.path]
-        }
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        let isExit = process.terminationReason == .exit
-        return VictimRun(
-            exitCode: isExit ? process.terminationStatus : nil,
-            lines: String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init))
+        guard let disturbance else { return try program.run([deed, store.path], environment: environment) }
+        // With a filter, which is faster, strace 6.1 injects errors but no signals.
+        let filter = disturbance.effect.hasPrefix("error") ? ["--seccomp-bpf"] : []
+        return try tracer().run(
+            ["-f", "-qq"] + filter + [
+                "-o", "/dev/null", "-e", "trace=\(disturbance.call)", "-e", "inject=\(disturbance)",
+                try program.executable.path, deed, store.path,
+            ], environment: environment)
     }
 
     /// How often an undisturbed run makes a call.
@@ -64,43 +40,23 @@ enum VictimProcess {
 
     /// What strace says of the calls of an undisturbed run, with the paths of their files.
     static func lines(of call: String, in deed: String, _ store: URL, log: URL) throws -> [Substring] {
-        let process = Process()
-        process.executableURL = try tracer()
-        process.arguments = [
-            "-f", "-qq", "-y", "--seccomp-bpf", "-o", log.path, "-e", "trace=\(call)", try executable.path, deed,
+        let run = try tracer().run([
+            "-f", "-qq", "-y", "--seccomp-bpf", "-o", log.path, "-e", "trace=\(call)", try program.executable.path,
+            deed,
             store.path,
-        ]
-        process.standardOutput = FileHandle.nullDevice
-        process.inheritEnvironment()
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
+        ])
+        try #require(run.exitCode == 0)
         let text = try String(contentsOf: log, encoding: .utf8)
         return text.split(separator: "\n").filter { $0.contains(call + "(") }
-    }
-
-    static var executable: URL {
-        get throws {
-            let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-                .deletingLastPathComponent()
-            var root = URL(fileURLWithPath: #filePath)
-            for _ in 0..<4 { root.deleteLastPathComponent() }
-            let places = [tests, root.appendingPathComponent(".build/debug")].map {
-                $0.appendingPathComponent("CoreDataVictim")
-            }
-            return try #require(
-                places.first { FileManager.default.isExecutableFile(atPath: $0.path) },
-                "\(places) hold no CoreDataVictim")
-        }
     }
 
     static let strace: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         .map { URL(fileURLWithPath: String($0)).appendingPathComponent("strace") }
         .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
-    private static func tracer() throws -> URL {
+    private static func tracer() throws -> ChildProgram {
         guard let strace else { throw CocoaError(.fileNoSuchFile) }
-        return strace
+        return ChildProgram(strace.path)
     }
 
     static let whySkipped: Comment = "strace is not installed, so no write can be disturbed"

@@ -3,6 +3,7 @@
 import CoreData
 import CoreDataSeeds
 import CoreDataValues
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -19,22 +20,15 @@ import Testing
     /// Hashes in hexadecimal by path and entity, as the program of the format's description prints them; without those
     /// that it says it does not know.
     private static func reference(_ models: [URL]) throws -> [String: [String: String]] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
+        let run = try ChildProgram("/usr/bin/env").run(
             ["python3", "-B", Corpus.shared.appendingPathComponent("specs/verify_xml_hashes.py").path]
-            + models.map(\.path)
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "python3 failed")
+                + models.map(\.path))
+        try #require(run.exitCode == 0, "python3 failed")
         var hashes: [String: [String: String]] = [:]
         var path = ""
-        for line in text.split(separator: "\n") {
+        for line in run.lines {
             guard line.hasPrefix("   ") else {
-                path = String(line)
+                path = line
                 continue
             }
             let words = line.split(separator: " ")

@@ -21,14 +21,7 @@ private final class Program {
     private var text = Data()
 
     init(_ store: URL, _ arguments: String...) throws {
-        let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        var root = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { root.deleteLastPathComponent() }
-        let places = [tests, root.appendingPathComponent(".build/debug")].map {
-            $0.appendingPathComponent("CoreDataWriter")
-        }
-        let program: URL = try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
-        process.executableURL = program
+        process.executableURL = try ChildProgram("CoreDataWriter").executable
         process.arguments = [store.path] + arguments
         process.inheritEnvironment(adding: [:])
         process.standardOutput = output

@@ -1,23 +1,26 @@
 // Programs that tests run in a process of their own.
 
-import CoreDataTestSupport
 import Foundation
-import Testing
 
 /// One run that has ended.
-struct ChildRun {
+package struct ChildRun: Sendable {
     /// nil when a signal ended it.
-    let exitCode: Int32?
+    package let exitCode: Int32?
     /// Standard output, by line.
-    let lines: [String]
-    let errors: String
+    package let lines: [String]
+    package let errors: String
+    package var isKilled: Bool { exitCode == nil }
 }
 
-/// A program that the build puts beside the tests.
-struct ChildProgram {
-    let name: String
+/// A program that the build puts beside the tests, or that is named by its path.
+package struct ChildProgram: Sendable {
+    private struct Missing: Error { let places: [URL] }
 
-    func run(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildRun {
+    private let name: String
+
+    package init(_ name: String) { self.name = name }
+
+    package func run(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildRun {
         let process = Process()
         process.executableURL = try executable
         process.arguments = arguments
@@ -37,16 +40,17 @@ struct ChildProgram {
             errors: String(decoding: complaint, as: UTF8.self))
     }
 
-    /// Where the program is; one that is named by its path is there.
-    var executable: URL {
+    package var executable: URL {
         get throws {
             if name.hasPrefix("/") { return URL(fileURLWithPath: name) }
             let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             var root = URL(fileURLWithPath: #filePath)
-            for _ in 0..<4 { root.deleteLastPathComponent() }
+            for _ in 0..<3 { root.deleteLastPathComponent() }
             let places = [tests, root.appendingPathComponent(".build/debug")].map { $0.appendingPathComponent(name) }
-            return try #require(
-                places.first { FileManager.default.isExecutableFile(atPath: $0.path) }, "\(places) hold no \(name)")
+            guard let place = places.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }) else {
+                throw Missing(places: places)
+            }
+            return place
         }
     }
 
@@ -66,5 +70,17 @@ struct ChildProgram {
             group.wait()
             return data
         }
+    }
+}
+
+extension Process {
+    /// Gives the program this process's environment, and more.
+    ///
+    /// Its part in a measurement of code coverage goes nowhere: a program that is killed while it writes leaves a broken profile, and one is
+    /// enough for the report of the whole run to fail.
+    package func inheritEnvironment(adding more: [String: String] = [:]) {
+        environment = ProcessInfo.processInfo.environment.merging(more) { $1 }.merging([
+            "LLVM_PROFILE_FILE": "/dev/null"
+        ]) { $1 }
     }
 }
