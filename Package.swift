@@ -157,8 +157,8 @@ let package = Package(
         .testTarget(
             name: "CoreDataSQLiteTests",
             dependencies: [
-                "CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog", "CCoreDataHeap",
-                "CoreDataSeeds", "CoreDataTestSupport",
+                "CoreData", "CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog",
+                "CCoreDataHeap", "CoreDataSeeds", "CoreDataTestSupport",
             ],
             exclude: ["Dialects/Statements.sqlite.txt", "Dialects/Statements.postgres.txt"],
             swiftSettings: strict),

@@ -72,4 +72,24 @@ struct ManyTasksTests {
         // Where all threads wait for Core Data the heart beats before the first is done and after the last.
         #expect(beats.withLock { $0.count } >= 3, "the heart stood still")
     }
+
+    @Test("Three hundred awaited blocks that each wait for another context all end", .timeLimit(.minutes(30)))
+    func manyWaits() async throws {
+        let stack = try Stack()
+        let coordinator = stack.coordinator
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<300 {
+                group.addTask {
+                    let (first, second) = (coordinator.context(), coordinator.context())
+                    try await first.perform {
+                        usleep(5_000)
+                        second.perform { _ = second.make("Doctor", ["name": "\(index)"]) }
+                        try second.performAndWait { try second.save() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try stack.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Doctor")) == 300)
+    }
 }

@@ -26,12 +26,12 @@ import Testing
             #expect(patients[3].value(forKey: key) == nil)
             #expect(patients[3].value(forKey: "fee") == nil, "the first error is kept")
             #expect(patients[3].isFault)
-            let thrown = error(door)
+            let thrown = caught(door)
             #expect(thrown?.code.rawValue == 134060)
             #expect(underlying(thrown) == 134180)
             #expect(thrown?.affectedObjects?.first as? NSManagedObjectID == hospital.ids[3])
             #expect(thrown?.validationKey == key)
-            #expect(error(door) == nil, "it is thrown once")
+            #expect(caught(door) == nil, "it is thrown once")
         }
     }
 
@@ -116,5 +116,25 @@ import Testing
         let saved = reader.object(with: hospital.ids[1])
         #expect(saved.name == "Grace")
         #expect(saved.value(forKey: "age") as? Int == 1, "what was not read is not lost")
+    }
+
+    @Test(
+        "A read that fails inside a getter is thrown by the next save, with its cause, object and key",
+        .timeLimit(.minutes(30)))
+    func failedGetter() throws {
+        let stack = try Stack()
+        let ward = stack.context.make("Ward", ["name": "North"])
+        try stack.context.save()
+        let other = stack.another()
+        other.stalenessInterval = 0
+        let fault = other.object(with: ward.objectID)
+        let store = try #require(stack.coordinator.persistentStores.first)
+        try store.rows.close()
+        #expect(fault.value(forKey: "name") == nil)
+        _ = other.make("Doctor", ["name": "Eve"])
+        let error = #expect(throws: CocoaError.self) { try other.save() }
+        #expect(error?.code.rawValue == 134060)
+        #expect(error?.userInfo[NSUnderlyingErrorKey] is CocoaError)
+        #expect(error?.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObjectID] == [ward.objectID])
     }
 }

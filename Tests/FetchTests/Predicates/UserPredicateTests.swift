@@ -379,4 +379,14 @@ import Testing
     func dotless() {
         #expect(NSPredicate(format: "\u{131}n == 1").evaluate(with: ["\u{131}n": 1]))
     }
+
+    @Test("A predicate made of a block is refused with a sentence")
+    func blockPredicate() throws {
+        let stack = try Stack()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Ward")
+        request.predicate = NSPredicate { _, _ in true }
+        let error = #expect(throws: CocoaError.self) { try stack.context.fetch(request) }
+        #expect(error?.code.rawValue == 134060)
+        #expect(error.sentence.contains("block"))
+    }
 }

@@ -280,6 +280,18 @@ private struct ModelFolder {
         #expect(throws: SchemaError.self) { try model.freeze() }
         entity.subentities = []
     }
+
+    @Test(
+        "A model that cannot be stored yet is refused by every store, by name",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func unstorable(_ type: String) throws {
+        let model = NSManagedObjectModel(EntityDraft("Shape", [Clinic.attribute("path", .undefined)]))
+        let folder = Folder()
+        let error = caught { _ = try NSPersistentStoreCoordinator(model, type, at: folder.file("x.sqlite")) }
+        #expect(error.number == 134060)
+        #expect(error.sentence.hasPrefix("unsupported: the attribute Shape.path is of undefined type"))
+        #expect(!FileManager.default.fileExists(atPath: folder.file("x.sqlite").path))
+    }
 }
 
 extension String {

@@ -1,10 +1,10 @@
 // The tables and indexes of the sample model, written by hand from the description of the file format.
 
+import CoreData
+import CoreDataSeeds
 import CoreDataTestSupport
 import Foundation
 import Testing
-
-@testable import CoreData
 
 /// The expected text was worked out from the model's XML by the rules of the format, not taken from a store: entity
 /// numbers (case-insensitive, each root followed by its own), column order (integers and keys, real numbers and dates,
@@ -47,9 +47,7 @@ import Testing
 
     /// A new store of the current version of the model, closed.
     private func created() throws -> SQLiteFile {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let package = root.appendingPathComponent("Models/FooTriage.xcdatamodeld")
+        let package = Corpus.package.appendingPathComponent("Models/FooTriage.xcdatamodeld")
         let model = try #require(NSManagedObjectModel(contentsOf: package), "\(package.path) cannot be read")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let file = folder.file("FooTriage.sqlite")
