@@ -147,6 +147,21 @@ extension NSPersistentStoreCoordinator {
         try addPersistentStore(ofType: type, configurationName: nil, at: url, options: options)
     }
 
+    /// A coordinator with two stores: of First, and of Second, whose names are unique.
+    package static func pair(in folder: Folder) throws -> NSPersistentStoreCoordinator {
+        let first = EntityDraft("First", [Clinic.attribute("name", .string)])
+        var second = EntityDraft("Second", first.attributes)
+        second.uniquenessConstraints = [["name"]]
+        var draft = SchemaDraft(first, second)
+        draft.configurations = ["One": ["First"], "Two": ["Second"]]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
+        for name in ["One", "Two"] {
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: name, at: folder.file(name))
+        }
+        return coordinator
+    }
+
     /// A new context with a queue of its own.
     package func context() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

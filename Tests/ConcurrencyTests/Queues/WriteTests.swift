@@ -212,20 +212,9 @@ struct WriteTests {
 
     @Test("What one of two stores has taken is not written again because the other refuses")
     func severalStores() async throws {
-        var draft = SchemaDraft()
-        let first = EntityDraft("First", [Clinic.attribute("name", .string)])
-        var second = first
-        second.name = "Second"
-        second.uniquenessConstraints = [["name"]]
-        draft.entities = [first, second]
-        draft.configurations = ["One": ["First"], "Two": ["Second"]]
         let folder = Folder()
         let attempts = Atomic<Int>(0)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
-        for name in ["One", "Two"] {
-            _ = try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: name, at: folder.file(name))
-        }
+        let coordinator = try NSPersistentStoreCoordinator.pair(in: folder)
         try await coordinator.write { _ = $0.make("Second", ["name": "taken"]) }
         await #expect(throws: CocoaError.self) {
             try await coordinator.write { context in

@@ -28,8 +28,7 @@ import Testing
         "6.3 A one-to-one that was moved there agrees on both sides when the end that lost it is saved",
         arguments: RelationshipMergeTests.merging, Rivalry.allCases)
     func oneToOne(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
-        let rivals = try Rivals(rivalry)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(rivalry, policy: type)
         let beds = (1...2).map { rivals.mine.make("Bed", ["number": $0]) }
         let patient = rivals.mine.make("Patient", ["name": "a", "bed": beds[1]])
         try rivals.mine.save()
@@ -54,8 +53,7 @@ import Testing
     func member(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         for changed in [0, 1] {
             for isRead in [false, true] {
-                let rivals = try Rivals(rivalry)
-                rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+                let rivals = try Rivals(rivalry, policy: type)
                 let visits = (1...3).map { rivals.mine.make("Visit", ["code": $0]) }
                 let patients = ["a", "b"].map { rivals.mine.make("Patient", ["name": $0]) }
                 patients[0].set("visits", NSOrderedSet(array: visits))
@@ -79,8 +77,7 @@ import Testing
         "6.3 What a renewed end leads to is renewed as well", arguments: RelationshipMergeTests.merging,
         Rivalry.allCases)
     func further(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
-        let rivals = try Rivals(rivalry)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(rivalry, policy: type)
         let wards = ["North", "South"].map { rivals.mine.make("Ward", ["name": $0]) }
         let beds = (1...2).map { rivals.mine.make("Bed", ["number": $0]) }
         let patient = rivals.mine.make("Patient", ["name": "a", "bed": beds[0], "ward": wards[0]])
@@ -101,8 +98,7 @@ import Testing
         "6.3 An object that no merge has to do with keeps the values that it was read with",
         arguments: RelationshipMergeTests.merging)
     func stranger(_ type: NSMergePolicyType) throws {
-        let rivals = try Rivals(.sqlite)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(.sqlite, policy: type)
         let patients = ["a", "b"].map { rivals.mine.make("Patient", ["name": $0, "age": 1]) }
         try rivals.mine.save()
         for patient in patients { try rivals.their(patient).set("age", 2) }
@@ -120,8 +116,7 @@ import Testing
         arguments: RelationshipMergeTests.merging, [Rivalry.sqlite, .memory, .propertyList, .otherCoordinator])
     func goneMember(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         for touch in 0..<5 {
-            let rivals = try Rivals(rivalry)
-            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let rivals = try Rivals(rivalry, policy: type)
             rivals.mine.stalenessInterval = 0
             let ward = rivals.mine.make("Ward", ["name": "North"])
             let patient = rivals.mine.make("Patient", ["name": "a", "ward": ward])

@@ -279,8 +279,7 @@ import Testing
     @Test("6.5 An object that was set to what it was has not given its row's values up", arguments: stores)
     func touched(_ rivalry: Rivalry) throws {
         for type in RelationshipMergeTests.merging {
-            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
-            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft(), policy: type)
             let eve = rivals.mine.make("Doctor", ["name": "Eve", "code": 1])
             try rivals.mine.save()
             try rivals.their(eve).set("name", "Ann")
@@ -300,8 +299,7 @@ import Testing
         arguments: stores)
     func returned(_ rivalry: Rivalry) throws {
         for type in RelationshipMergeTests.merging {
-            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
-            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft(), policy: type)
             let bo = rivals.mine.make("Doctor", ["name": "Bo", "code": 1])
             _ = rivals.mine.make("Doctor", ["name": "Eve", "code": 2])
             try rivals.mine.save()

@@ -168,8 +168,7 @@ import Testing
             .overwriteMergePolicyType, .rollbackMergePolicyType,
         ], Rivalry.allCases)
     func deletedHere(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
-        let rivals = try Rivals(rivalry)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(rivalry, policy: type)
         let patient = try rivals.patient()
         let ward = rivals.mine.make("Ward", ["name": "North"])
         patient.set("ward", ward)

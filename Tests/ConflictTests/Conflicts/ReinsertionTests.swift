@@ -17,8 +17,7 @@ import Testing
         arguments: trumping, Rivalry.allCases)
     func orderedPairs(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         for readsBack in [false, true] {
-            let rivals = try Rivals(rivalry, draft: Clinic.orderedDraft())
-            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let rivals = try Rivals(rivalry, draft: Clinic.orderedDraft(), policy: type)
             // Members only leave: the row would not be missed.
             rivals.mine.comparesRelationshipOwners = true
             let doctors = ["u", "v", "w"].map { rivals.mine.make("Doctor", ["name": $0]) }
@@ -43,8 +42,7 @@ import Testing
         "6.3 Two rows that were deleted together and are written again together stay a pair", arguments: trumping,
         Rivalry.allCases)
     func together(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
-        let rivals = try Rivals(rivalry)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(rivalry, policy: type)
         let ward = rivals.mine.make("Ward", ["name": "North"])
         let doctor = rivals.mine.make("Doctor", ["name": "u"])
         let bed = rivals.mine.make("Bed", ["number": 1])
@@ -73,8 +71,7 @@ import Testing
         Rivalry.allCases)
     func orderedMember(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         for isReordered in [false, true] {
-            let rivals = try Rivals(rivalry)
-            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let rivals = try Rivals(rivalry, policy: type)
             let visits = (1...3).map { rivals.mine.make("Visit", ["code": $0]) }
             let patient = rivals.mine.make("Patient", ["name": "a", "visits": NSOrderedSet(array: visits)])
             try rivals.mine.save()

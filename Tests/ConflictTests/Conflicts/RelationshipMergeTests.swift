@@ -18,8 +18,7 @@ import Testing
     private func moved(_ rivalry: Rivalry, _ type: NSMergePolicyType) throws -> (
         Rivals, NSManagedObject, [String: NSManagedObject]
     ) {
-        let rivals = try Rivals(rivalry)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(rivalry, policy: type)
         var wards: [String: NSManagedObject] = [:]
         for name in ["Old", "Mine", "Theirs"] { wards[name] = rivals.mine.make("Ward", ["name": name]) }
         let patient = rivals.mine.make("Patient", ["name": "Ada", "ward": wards["Old"] as Any])
@@ -123,8 +122,7 @@ import Testing
         "6.3 An order that both changed: the trumping side's order, everybody's members", arguments: merging,
         Rivalry.allCases)
     func ordered(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
-        let rivals = try Rivals(rivalry)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(rivalry, policy: type)
         let patient = rivals.mine.make("Patient", ["name": "Ada"])
         let visits = ["a", "b", "c"].map { rivals.mine.make("Visit", ["note": $0]) }
         patient.set("visits", NSOrderedSet(array: visits))
@@ -145,8 +143,7 @@ import Testing
         "6.3 A one-to-one that both changed agrees on both sides, in memory and in the store", arguments: merging,
         Rivalry.allCases)
     func oneToOne(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
-        let rivals = try Rivals(rivalry)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(rivalry, policy: type)
         let beds = (1...3).map { rivals.mine.make("Bed", ["number": $0]) }
         let patient = rivals.mine.make("Patient", ["name": "Ada", "bed": beds[0]])
         try rivals.mine.save()
@@ -276,8 +273,7 @@ import Testing
         arguments: merging, Rivalry.allCases)
     func knownToOwner(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         for isDeleted in [false, true] {
-            let rivals = try Rivals(rivalry, undo: true)
-            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let rivals = try Rivals(rivalry, undo: true, policy: type)
             let ward = rivals.mine.make("Ward", ["name": "North"])
             let patient = rivals.mine.make("Patient", ["name": "Ada"])
             try rivals.mine.save()
@@ -301,8 +297,7 @@ import Testing
 
     @Test("Members that an order has taken over from the store leave with it", arguments: merging, Rivalry.allCases)
     func knownToOrder(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
-        let rivals = try Rivals(rivalry, undo: true)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(rivalry, undo: true, policy: type)
         let patient = rivals.mine.make("Patient", ["name": "Ada"])
         let visits = ["a", "b"].map { rivals.mine.make("Visit", ["note": $0]) }
         visits[0].set("patient", patient)

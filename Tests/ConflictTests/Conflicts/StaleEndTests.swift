@@ -12,8 +12,7 @@ import Testing
         "5.6 A one-to-one that was moved there and here is left there by a refresh that merges",
         arguments: RelationshipMergeTests.merging)
     func movedTwice(_ type: NSMergePolicyType) throws {
-        let rivals = try Rivals(.memory)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(.memory, policy: type)
         let beds = (1...2).map { rivals.mine.make("Bed", ["number": $0]) }
         let patient = rivals.mine.make("Patient", ["name": "a"])
         try rivals.mine.save()
@@ -32,8 +31,7 @@ import Testing
         "4.12 A pair made with an object whose row turns out to be gone is not saved",
         arguments: RelationshipMergeTests.merging)
     func lost(_ type: NSMergePolicyType) throws {
-        let rivals = try Rivals(.memory)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(.memory, policy: type)
         let patient = rivals.mine.make("Patient", ["name": "a"])
         let visit = rivals.mine.make("Visit", ["code": 1])
         try rivals.mine.save()
@@ -51,8 +49,7 @@ import Testing
 
     @Test("6.3 What both sides deleted does not come back with its owner", arguments: RelationshipMergeTests.merging)
     func deletedTwice(_ type: NSMergePolicyType) throws {
-        let rivals = try Rivals(.memory)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(.memory, policy: type)
         let visit = rivals.mine.make("Visit", ["code": 1])
         let patient = rivals.mine.make("Patient", ["name": "a", "visits": NSOrderedSet(array: [visit])])
         try rivals.mine.save()
@@ -70,8 +67,7 @@ import Testing
         "6.2 A pair that is made and parted again here, and was made there, is parted",
         arguments: RelationshipMergeTests.merging)
     func parted(_ type: NSMergePolicyType) throws {
-        let rivals = try Rivals(.memory)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(.memory, policy: type)
         let bed = rivals.mine.make("Bed", ["number": 1])
         let patient = rivals.mine.make("Patient", ["name": "a"])
         try rivals.mine.save()
@@ -89,8 +85,7 @@ import Testing
         "6.2 A member that joined there and here leaves an owner that is refreshed and deleted",
         arguments: RelationshipMergeTests.merging)
     func ownerDeleted(_ type: NSMergePolicyType) throws {
-        let rivals = try Rivals(.memory)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(.memory, policy: type)
         let ward = rivals.mine.make("Ward", ["name": "North"])
         let patient = rivals.mine.make("Patient", ["name": "a"])
         try rivals.mine.save()

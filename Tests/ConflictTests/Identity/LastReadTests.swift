@@ -91,8 +91,7 @@ import Testing
     @Test(
         "6.2 A merge policy settles a deletion of a member that was let go", arguments: RelationshipMergeTests.merging)
     func settled(_ type: NSMergePolicyType) throws {
-        let rivals = try Rivals(.memory)
-        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let rivals = try Rivals(.memory, policy: type)
         let visit = rivals.theirs.make("Visit", ["note": "a"])
         let patient = rivals.theirs.make("Patient", ["name": "a", "visits": NSOrderedSet(array: [visit])])
         try rivals.theirs.save()

@@ -8,22 +8,6 @@ import Testing
 @testable import CoreData
 
 @Suite struct SeveralStoresTests {
-    private func stack(_ folder: Folder) throws -> NSManagedObjectContext {
-        var draft = SchemaDraft()
-        let first = EntityDraft("First", [Clinic.attribute("name", .string)])
-        var second = first
-        second.name = "Second"
-        second.uniquenessConstraints = [["name"]]
-        draft.entities = [first, second]
-        draft.configurations = ["One": ["First"], "Two": ["Second"]]
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
-        for name in ["One", "Two"] {
-            _ = try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: name, at: folder.file(name))
-        }
-        return coordinator.context()
-    }
-
     private func names(_ context: NSManagedObjectContext, _ entity: String) throws -> [String] {
         let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         reader.persistentStoreCoordinator = context.persistentStoreCoordinator
@@ -34,7 +18,7 @@ import Testing
     func refused() throws {
         for policy in [NSMergePolicy.error, .rollback, .mergeByPropertyObjectTrump] {
             let folder = Folder()
-            let context = try stack(folder)
+            let context = try NSPersistentStoreCoordinator.pair(in: folder).context()
             let old = context.make("First", ["name": "old"])
             let gone = context.make("First", ["name": "gone"])
             _ = context.make("Second", ["name": "taken"])

@@ -41,7 +41,10 @@ final class Rivals {
     /// Objects need their contexts.
     private var readers: [NSManagedObjectContext] = []
 
-    init(_ rivalry: Rivalry, draft: SchemaDraft = Clinic.draft(), undo: Bool = false) throws {
+    /// - Parameter policy: the merge policy of the context that is tested; nil refuses.
+    init(
+        _ rivalry: Rivalry, draft: SchemaDraft = Clinic.draft(), undo: Bool = false, policy: NSMergePolicyType? = nil
+    ) throws {
         let file = folder.file("store.sqlite")
         StoreMaker.registerSamples()
         coordinators = try (0..<(rivalry == .otherCoordinator ? 2 : 1)).map { _ in
@@ -52,6 +55,7 @@ final class Rivals {
         // What the test says is in the store must be read from there.
         theirs.stalenessInterval = 0
         if undo { mine.undoManager = UndoManager() }
+        if let policy { mine.mergePolicy = NSMergePolicy(merge: policy) }
     }
 
     /// A context that has seen nothing yet.
