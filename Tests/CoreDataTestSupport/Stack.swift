@@ -97,3 +97,9 @@ extension NSManagedObjectContext {
         try fetch(NSFetchRequest<NSManagedObject>(entity, by: key))
     }
 }
+
+extension NSManagedObject {
+    package func text(_ key: String) -> String? { value(forKey: key) as? String }
+    package func int(_ key: String) -> Int? { value(forKey: key) as? Int }
+    package func one(_ key: String) -> NSManagedObject? { value(forKey: key) as? NSManagedObject }
+}

@@ -106,11 +106,6 @@ enum Lab {
     }
 }
 
-extension NSManagedObject {
-    func text(_ key: String) -> String? { value(forKey: key) as? String }
-    func int(_ key: String) -> Int? { value(forKey: key) as? Int }
-}
-
 func sentence(_ error: (any Error)?) -> String {
     (error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(String(describing: error))"
 }

@@ -94,9 +94,6 @@ final class Rivals {
 }
 
 extension NSManagedObject {
-    func text(_ key: String) -> String? { value(forKey: key) as? String }
-    func int(_ key: String) -> Int? { value(forKey: key) as? Int }
-    func one(_ key: String) -> NSManagedObject? { value(forKey: key) as? NSManagedObject }
     func many(_ key: String) -> Set<NSManagedObject> {
         if let set = value(forKey: key) as? NSSet { return Set(set.compactMap { $0 as? NSManagedObject }) }
         return Set(ordered(key))

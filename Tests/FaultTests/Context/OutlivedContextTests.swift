@@ -65,14 +65,14 @@ import Testing
             patient.mutableOrderedSetValue(forKey: "visits").add(visit)
             patient.setValue(ward, forKey: "ward")
             patient.setValue(bed, forKey: "bed")
-            #expect(visit.related("patient") === patient && bed.related("patient") === patient)
+            #expect(visit.one("patient") === patient && bed.one("patient") === patient)
             #expect(doctor.mutableSetValue(forKey: "patients").contains(patient))
             #expect(ward.mutableSetValue(forKey: "patients").contains(patient))
             // Nobody breaks the cycles of objects without a context.
             for key in ["ward", "bed"] { patient.setValue(nil, forKey: key) }
             patient.mutableSetValue(forKey: "doctors").removeAllObjects()
             patient.mutableOrderedSetValue(forKey: "visits").removeAllObjects()
-            #expect(visit.related("patient") == nil)
+            #expect(visit.one("patient") == nil)
             #expect(doctor.mutableSetValue(forKey: "patients").count == 0)
         }
         try context?.save()
@@ -86,10 +86,10 @@ import Testing
         let (objects, context) = try outlived(end, hospital)
         let read = objects[0]
         for object in objects[..<3] {
-            #expect(object.related("ward") == nil || object === read)
+            #expect(object.one("ward") == nil || object === read)
             object.setValue(nil, forKey: "ward")
             object.setValue(nil, forKey: "bed")
-            #expect(object.related("ward") == nil)
+            #expect(object.one("ward") == nil)
             let doctors = object.mutableSetValue(forKey: "doctors")
             #expect(doctors.count == 0)
             doctors.removeAllObjects()

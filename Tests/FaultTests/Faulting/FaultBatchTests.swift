@@ -52,8 +52,8 @@ import Testing
         let patients = try hospital.fetch(values: false)
         for (index, patient) in patients.enumerated() {
             #expect(patient.name == "\(index)")
-            #expect(patient.related("ward")?.name == "ward \(index % 7)")
-            #expect(patient.related("bed")?.value(forKey: "number") as? Int == index)
+            #expect(patient.one("ward")?.name == "ward \(index % 7)")
+            #expect(patient.one("bed")?.value(forKey: "number") as? Int == index)
         }
     }
 
@@ -78,7 +78,7 @@ import Testing
         let patients = try hospital.fetch(values: true)
         var wards: [NSManagedObject?] = []
         let together = hospital.statements {
-            wards = patients.map { $0.related("ward") }
+            wards = patients.map { $0.one("ward") }
             #expect(wards.map { $0?.name } == (0..<600).map { "ward \($0 % 50)" })
         }
         #expect(
@@ -88,7 +88,7 @@ import Testing
         other.readsFaultsTogether = false
         other.stalenessInterval = 0
         let same = try hospital.fetch(values: true, in: other)
-        let held = same.map { $0.related("ward") }
+        let held = same.map { $0.one("ward") }
         hospital.costs(50) { for ward in held { _ = ward?.name } }
     }
 
@@ -98,7 +98,7 @@ import Testing
         let patients = try hospital.fetch(values: true)
         let count = hospital.statements {
             for (index, patient) in patients.enumerated() {
-                #expect(patient.related("bed")?.value(forKey: "number") as? Int == index)
+                #expect(patient.one("bed")?.value(forKey: "number") as? Int == index)
             }
         }
         #expect(count == 5, "one for each chunk of 32, 64, 128, 256 and 120 rows")
@@ -109,9 +109,9 @@ import Testing
     func merging() throws {
         let hospital = try Hospital(20)
         let patients = try hospital.fetch(values: true)
-        _ = patients[0].related("bed")?.value(forKey: "number")
+        _ = patients[0].one("bed")?.value(forKey: "number")
         let writer = hospital.stack.another()
-        let bed = writer.object(with: hospital.ids[1]).related("bed")
+        let bed = writer.object(with: hospital.ids[1]).one("bed")
         bed?.setValue(77, forKey: "number")
         let log = NotificationLog(writer)
         try writer.save()
@@ -119,7 +119,7 @@ import Testing
         hospital.context.mergeChanges(
             fromContextDidSave: Notification(
                 name: .NSManagedObjectContextDidSave, object: writer, userInfo: saved.info))
-        #expect(patients[1].related("bed")?.value(forKey: "number") as? Int == 77)
+        #expect(patients[1].one("bed")?.value(forKey: "number") as? Int == 77)
     }
 
     @Test("Members of a to-many that were saved here and let go are read together")

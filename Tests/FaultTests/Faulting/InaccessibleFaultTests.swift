@@ -29,7 +29,7 @@ private final class Asking: NSManagedObjectContext, @unchecked Sendable {
         let faults = hospital.ids.map { context.object(with: $0) }
         try hospital.write("DELETE FROM ZPATIENT")
         #expect(faults[0].name == nil)
-        #expect(faults[1].related("ward") == nil)
+        #expect(faults[1].one("ward") == nil)
         faults[2].setValue(3, forKey: "age")
         faults[3].willAccessValue(forKey: "born")
         try context.fulfill([faults[4]])

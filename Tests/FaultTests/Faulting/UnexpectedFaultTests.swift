@@ -26,7 +26,7 @@ import Testing
         var number: Any?
         let faults = try refused {
             try context.withoutFaulting {
-                #expect(patients[1].related("ward")?.name == "ward 1")
+                #expect(patients[1].one("ward")?.name == "ward 1")
                 #expect((patients[0].value(forKey: "visits") as? NSOrderedSet)?.count == 0)
                 number = lone.value(forKey: "number")
             }
@@ -102,7 +102,7 @@ import Testing
         context.refusesFaults = true
         _ = patients[1].value(forKey: "visits")
         _ = patients[1].value(forKey: "visits")
-        _ = patients[1].related("bed")?.value(forKey: "number")
+        _ = patients[1].one("bed")?.value(forKey: "number")
         #expect(told == ["visits", "Bed"])
         context.refusesFaults = false
         _ = patients[0].value(forKey: "doctors")
@@ -121,7 +121,7 @@ import Testing
         let patients = try context.fetch(request)
         _ = bed.value(forKey: "number")
         #expect(told.isEmpty, "the bed was not found by the request")
-        let ward = try #require(patients[0].related("ward"))
+        let ward = try #require(patients[0].one("ward"))
         _ = ward.name
         _ = ward.value(forKey: "patients")
         #expect(told.map(\.prefetchKeyPath) == ["ward", "ward.patients"])
@@ -143,7 +143,7 @@ import Testing
             request.relationshipKeyPathsForPrefetching = keyPaths
             request.predicate = NSPredicate(format: "name == '0'")
             let patient = try #require(context.fetch(request).first)
-            let ward = try #require(patient.related("ward"))
+            let ward = try #require(patient.one("ward"))
             let members = try #require(ward.value(forKey: "patients") as? Set<NSManagedObject>)
             let other = try #require(members.first { $0 !== patient })
             _ = other.value(forKey: "visits")
@@ -176,12 +176,12 @@ import Testing
             }
         }
         #expect(try told { _ = $0.name }.isEmpty)
-        let ward = try told { #expect($0.related("ward")?.name == "ward 1") }
+        let ward = try told { #expect($0.one("ward")?.name == "ward 1") }
         #expect(ward.map(\.prefetchKeyPath) == ["patients.ward"])
         #expect(ward.map(\.prefetchEntityName) == ["Doctor"])
         let visits = try told { _ = $0.value(forKey: "visits") }
         #expect(visits.map(\.prefetchKeyPath) == ["patients.visits"])
-        let beyond = try told { _ = $0.related("ward")?.value(forKey: "patients") }
+        let beyond = try told { _ = $0.one("ward")?.value(forKey: "patients") }
         // Reading the members reads the row of the ward too.
         #expect(beyond.map(\.prefetchKeyPath) == ["patients.ward", "patients.ward.patients"])
         #expect(beyond.map(\.prefetchEntityName) == ["Doctor", "Doctor"])
@@ -191,7 +191,7 @@ import Testing
         try context.withoutFaulting {
             for patient in try #require(again.value(forKey: "patients") as? Set<NSManagedObject>) {
                 #expect(
-                    patient.related("ward")?.value(forKey: "patients") != nil && patient.value(forKey: "visits") != nil)
+                    patient.one("ward")?.value(forKey: "patients") != nil && patient.value(forKey: "visits") != nil)
             }
         }
     }
@@ -219,12 +219,12 @@ import Testing
                 context.refusesFaults = false
                 return told
             }
-            let before = try told { #expect(visit.related("patient")?.related("ward")?.name == "ward 0") }
+            let before = try told { #expect(visit.one("patient")?.one("ward")?.name == "ward 0") }
             #expect(before == ["patient.ward"])
-            let own = try #require(visit.related("patient"))
+            let own = try #require(visit.one("patient"))
             let mixed = try told {
                 _ = own.value(forKey: "doctors")
-                _ = visit.related("patient")?.related("bed")?.value(forKey: "number")
+                _ = visit.one("patient")?.one("bed")?.value(forKey: "number")
             }
             #expect(mixed == ["doctors", "bed"], "a path begins at what is read before anything leads to it")
         }
@@ -254,7 +254,7 @@ import Testing
         request.refusesFaults = true
         request.relationshipKeyPathsForPrefetching = ["ward.patients"]
         let patients = try context.fetch(request)
-        _ = patients[0].related("ward")?.value(forKey: "patients")
+        _ = patients[0].one("ward")?.value(forKey: "patients")
         _ = patients[1].value(forKey: "visits")
         #expect(told.map(\.prefetchKeyPath) == ["visits"])
     }
@@ -264,10 +264,10 @@ import Testing
         let hospital = try Hospital(1)
         let context = hospital.context
         let patient = try hospital.fetch(values: true)[0]
-        let ward = try #require(patient.related("ward"))
+        let ward = try #require(patient.one("ward"))
         #expect(ward.name == "ward 0")
         context.refreshAllObjects()
-        let faults = try refused { try context.withoutFaulting { #expect(patient.related("ward")?.name == "ward 0") } }
+        let faults = try refused { try context.withoutFaulting { #expect(patient.one("ward")?.name == "ward 0") } }
         #expect(faults.map(\.entityName) == ["Patient", "Ward"])
         #expect(faults.map(\.prefetchKeyPath) == [nil, "ward"])
         #expect(faults.map(\.prefetchEntityName) == [nil, "Patient"])
@@ -285,7 +285,7 @@ import Testing
         #expect(fault.isFault)
         let patient = try hospital.fetch(values: true)[1]
         #expect(patient.hasFault(forRelationshipNamed: "ward"), "the ward is not in memory")
-        let ward = try #require(patient.related("ward"))
+        let ward = try #require(patient.one("ward"))
         #expect(patient.hasFault(forRelationshipNamed: "ward"), "the ward is a fault")
         _ = ward.name
         #expect(!patient.hasFault(forRelationshipNamed: "ward"))

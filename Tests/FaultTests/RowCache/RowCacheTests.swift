@@ -96,7 +96,7 @@ extension NSManagedObject {
         #expect(wards == 3)
         let fourth = hospital.stack.another()
         hospital.costs(0) {
-            for id in hospital.ids { #expect(fourth.object(with: id).related("bed")?.value(forKey: "number") != nil) }
+            for id in hospital.ids { #expect(fourth.object(with: id).one("bed")?.value(forKey: "number") != nil) }
         }
     }
 

@@ -56,7 +56,3 @@ final class Hospital {
         return { try self.write("UPDATE ZPATIENT SET ZTAG = NULL WHERE ZNAME = '\(index)'") }
     }
 }
-
-extension NSManagedObject {
-    func related(_ key: String) -> NSManagedObject? { value(forKey: key) as? NSManagedObject }
-}

@@ -51,8 +51,6 @@ enum Web {
 }
 
 extension NSManagedObject {
-    func one(_ key: String) -> NSManagedObject? { value(forKey: key) as? NSManagedObject }
-
     /// The members of a to-many in their order; without order by `n`.
     func many(_ key: String) -> [NSManagedObject] {
         if let set = value(forKey: key) as? NSOrderedSet { return set.array.compactMap { $0 as? NSManagedObject } }
