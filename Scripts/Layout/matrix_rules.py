@@ -120,9 +120,10 @@ class Pair:
 
     def origin_of_declared(self, prop):
         """What it was: of the entity that declares it, else of the one below from which it moved up."""
-        own = self.origin(prop.owner, prop)
+        if own := self.origin(prop.owner, prop):
+            return own
         below = {id(found): found for name in self.later.kinds(prop.owner) if (found := self.origin(name, prop))}
-        return own or (next(iter(below.values())) if len(below) == 1 else None)
+        return next(iter(below.values())) if len(below) == 1 else None
 
     def refusals(self):
         """For each the names that it may go by, those of the entity and of the one that declares the property; and the rule."""

@@ -58,6 +58,17 @@ extension NSPersistentStoreCoordinator {
         return coordinator
     }
 
+    /// Records in a SQLite store a hash of an entity that only another tool would have computed.
+    package static func recordOthersHash(of entity: String, at url: URL) throws {
+        var metadata = try metadataForPersistentStore(type: .sqlite, at: url)
+        guard var hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data], hashes[entity] != nil else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
+        hashes[entity] = Data(repeating: 9, count: 32)
+        metadata[NSStoreModelVersionHashesKey] = hashes
+        try setMetadata(metadata, type: .sqlite, at: url)
+    }
+
     /// A new context with a queue of its own.
     package func context() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

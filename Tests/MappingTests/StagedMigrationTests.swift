@@ -138,11 +138,7 @@ import Testing
             context.make("Ware", ["name": "Äpfel"])
             try context.save()
         }
-        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
-        var hashes = try #require(metadata[NSStoreModelVersionHashesKey] as? [String: Data])
-        hashes["Ware"] = Data(repeating: 7, count: 32)
-        metadata[NSStoreModelVersionHashesKey] = hashes
-        try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
+        try NSPersistentStoreCoordinator.recordOthersHash(of: "Ware", at: url)
 
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: package))
         let manager = NSStagedMigrationManager([NSLightweightMigrationStage(["their first", "their second"])])

@@ -139,8 +139,6 @@ import Testing
         #expect(try versions.open(2, NSSQLiteStoreType, Self.tracked) { try titles($0) } == before)
     }
 
-    // MARK: Configurations and others' tables
-
     @Test(
         "An object made after a migration gets no ID that another one had before",
         arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType])
@@ -165,6 +163,8 @@ import Testing
         }
         #expect(last == 2 && next > last)
     }
+
+    // MARK: Configurations and others' tables
 
     @Test("A step of a chain leaves a store with its configuration", arguments: [false, true]) func configuration(
         _ mapped: Bool
@@ -324,17 +324,6 @@ import Testing
             .joined()) + place
     }
 
-    /// Records a hash that only another tool would have computed.
-    private func takeOthersHash(of entity: String, _ versions: V) throws {
-        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: NSSQLiteStoreType, at: versions.store)
-        var hashes = try #require(metadata[NSStoreModelVersionHashesKey] as? [String: Data])
-        hashes[entity] = Data(repeating: 9, count: 32)
-        metadata[NSStoreModelVersionHashesKey] = hashes
-        try NSPersistentStoreCoordinator.setMetadata(
-            metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: versions.store)
-    }
-
     @Test("Where hashes that cannot be compared fit several versions, the store's copy of its model tells which it has")
     func copied() throws {
         func stamped(_ attribute: String) -> String {
@@ -347,7 +336,7 @@ import Testing
             context.make("Note", ["note": "n"])
             try context.save()
         }
-        try takeOthersHash(of: "Note", versions)
+        try NSPersistentStoreCoordinator.recordOthersHash(of: "Note", at: versions.store)
         let plan = try coordinator.migrationPlan(
             at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 3"])
         #expect(plan.steps.map(\.from) == ["Shop 1"])
@@ -364,7 +353,7 @@ import Testing
             context.make("Pin", ["title": "p", "place": ["lat": 1.5]])
             try context.save()
         }
-        try takeOthersHash(of: "Pin", versions)
+        try NSPersistentStoreCoordinator.recordOthersHash(of: "Pin", at: versions.store)
         #expect(try versions.open(1, NSSQLiteStoreType, [:]) { try $0.values("Pin", "title") } == ["p"])
         let told = Mutex<[String]>([])
         CoreDataWarning.handler = { line in told.withLock { $0.append(line) } }

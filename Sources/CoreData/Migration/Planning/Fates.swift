@@ -79,10 +79,7 @@ struct Fates {
     ///
     /// - Parameter keepsTargets: whether a to-one keeps its target whatever its inverse has.
     private func limits(_ target: StepFlow.Target, in schema: Schema, keepsTargets: Bool) -> Limits? {
-        let relationships = schema.entity(named: target.entity)?.relationships ?? []
-        guard let found = relationships.map({ schema[$0] }).first(where: { $0.name == target.property }) else {
-            return nil
-        }
+        guard let found = schema.relationship(target) else { return nil }
         // A member without inverse has one owner.
         let hasOne = found.inverse.map { !schema[$0].isToMany } ?? found.isToMany
         let membersHaveOne = hasOne && (found.isToMany || !keepsTargets)
@@ -95,11 +92,13 @@ extension Schema {
         entity(named: target.entity)?.slots.first { $0.name == target.property && $0.kind != .entityTag }
     }
 
+    fileprivate func relationship(_ target: StepFlow.Target) -> ResolvedRelationship? {
+        entity(named: target.entity)?.relationships.map { self[$0] }.first { $0.name == target.property }
+    }
+
     /// Whether a property has values that no store keeps.
     fileprivate func isTransient(_ target: StepFlow.Target) -> Bool {
-        let relationships = entity(named: target.entity)?.relationships.map { self[$0] } ?? []
-        return slot(target)?.isTransient
-            ?? relationships.first { $0.name == target.property }?.description.isTransient ?? false
+        slot(target)?.isTransient ?? relationship(target)?.description.isTransient ?? false
     }
 
     /// Whether the store computes an attribute's values.
@@ -107,14 +106,13 @@ extension Schema {
 
     /// Whether objects of an entity may be what a relationship leads to.
     fileprivate func accepts(_ entity: String, as target: StepFlow.Target) -> Bool {
-        let relationships = self.entity(named: target.entity)?.relationships.map { self[$0] } ?? []
         guard let kind = self.entity(named: entity) else { return false }
-        return relationships.first { $0.name == target.property }?.accepts(kind.index.rawValue) ?? false
+        return relationship(target)?.accepts(kind.index.rawValue) ?? false
     }
 
     /// nil for what is no relationship with an inverse.
     func inverse(of name: String, _ entity: Entity) -> StepFlow.Target? {
-        let relationship = entity.relationships.map { self[$0] }.first { $0.name == name }
+        let relationship = relationship(StepFlow.Target(entity: entity.name, property: name))
         guard let back = relationship?.inverse.map({ self[$0] }) else { return nil }
         return StepFlow.Target(entity: self[back.owner].name, property: back.name)
     }

@@ -2,8 +2,8 @@
 
 import CoreDataValues
 
-/// Counts what relationships lose that hold fewer members afterwards, or that led to objects which
-/// do not come along or have the inverse no longer.
+/// Counts what relationships lose that hold fewer members afterwards, or that led to objects which do not come along
+/// or have the inverse no longer.
 ///
 /// A to-many of which a to-one becomes keeps one member, and a member that may have one owner from then on keeps one of several. Costs the
 /// reading of the objects of such relationships, of all others nothing.

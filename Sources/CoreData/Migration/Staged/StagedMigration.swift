@@ -127,13 +127,15 @@ struct StagedMigration {
     }
 
     /// A store of a configuration, or of entities whose hashes cannot be computed, has another checksum than its model.
+    /// Of several versions that fit, the one that is found to be its.
     private func place(of recorded: [String: Data], in stops: [Stop]) throws -> Int? {
-        let fitting = try stops.indices.filter { place in
-            try model(of: stops[place]).flatMap { try? $0.schema() }?.fits(recorded) ?? false
+        let fitting = try stops.enumerated().compactMap { place, stop -> (place: Int, checksum: String)? in
+            let schema = try model(of: stop).flatMap { try? $0.schema() }
+            return schema.flatMap { $0.fits(recorded) ? (place, $0.versionChecksum) : nil }
         }
-        if fitting.count < 2 { return fitting.last }
+        if fitting.count < 2 { return fitting.last?.place }
         let checksum = source(recorded)?.schema.versionChecksum
-        return try fitting.last { try model(of: stops[$0])?.versionChecksum == checksum } ?? fitting.last
+        return (fitting.last { $0.checksum == checksum } ?? fitting.last)?.place
     }
 
     private func source(_ recorded: [String: Data]) -> SourceModel? {
