@@ -30,6 +30,8 @@ struct VersionSearch {
         let version: ModelVersion
         let draft: SchemaDraft
         let schema: Schema
+        /// Whether it has exactly the store's hashes, by what it says or by what its package tells.
+        var isExact = false
     }
 
     private struct Candidate {
@@ -47,8 +49,9 @@ struct VersionSearch {
             readCount += 1
             guard let draft = try? package.draft(of: candidate.version), let schema = try? Schema(checking: draft)
             else { continue }
-            let found = Found(version: candidate.version, draft: draft, schema: schema)
-            if schema.fitsExactly(recorded) || isTold(candidate.version) == true { return found }
+            var found = Found(version: candidate.version, draft: draft, schema: schema)
+            found.isExact = schema.fitsExactly(recorded) || isTold(candidate.version) == true
+            if found.isExact { return found }
             if isTold(candidate.version) == false { continue }
             if accepting == nil, schema.fits(recorded) { accepting = found }
             if let outline = candidate.outline { learn(schema, outline) }
@@ -102,7 +105,9 @@ extension ModelPackage: SchemaVersions {
 
     package func version(fitting recorded: [String: Data]) -> SchemaVersion? {
         var search = VersionSearch(self, recorded: recorded)
-        return search.run().map { SchemaVersion(name: $0.version.name, schema: $0.schema, draft: $0.draft) }
+        return search.run().map {
+            SchemaVersion(name: $0.version.name, schema: $0.schema, draft: $0.draft, isExact: $0.isExact)
+        }
     }
 
     /// The versions among which one is; nil for a model that lies in no package.

@@ -82,9 +82,10 @@ struct SourceModel {
     static func version(
         of recorded: [String: Data], at url: URL, _ type: String, _ search: ([String: Data]) -> SchemaVersion?
     ) -> SchemaVersion? {
-        guard let found = search(recorded) else { return nil }
-        if found.schema.fitsExactly(recorded) { return found }
-        guard let copy = copy(besideRowsAt: url, type, of: recorded)?.schema else { return found }
+        let found = search(recorded)
+        guard let found, !found.isExact, let copy = copy(besideRowsAt: url, type, of: recorded)?.schema else {
+            return found
+        }
         let hashes = recorded.keys.compactMap { name in copy.entity(named: name).map { (name, $0.versionHash) } }
         let exact = search(Dictionary(uniqueKeysWithValues: hashes))
         return exact?.schema.fits(recorded) == true ? exact : found

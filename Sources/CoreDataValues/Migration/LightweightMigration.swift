@@ -212,15 +212,21 @@ struct LightweightMigration {
     /// In words, a kind of target that a relationship had and may not have any more. Where the inverse moves down the tree, objects that
     /// have it no longer are let go.
     private func stray(of earlier: ResolvedRelationship, _ later: ResolvedRelationship) -> String? {
-        let forth = earlier.inverse == nil ? nil : later.inverse.map { pairs.destination[$0] }
-        let heir = forth.flatMap { former(of: $0)?.index == earlier.inverse ? pairs.destination[$0.owner] : nil }
         let targets = earlier.destinations.map { pairs.source[EntityIndex(rawValue: $0)] }.filter { !$0.isAbstract }
         let stray = targets.first { target in
             guard let now = pairs.destination(of: target), !later.accepts(now.index.rawValue) else { return false }
-            return heir.map { now.isKind(of: $0) } ?? true
+            return heir(of: earlier, later).map { now.isKind(of: $0) } ?? true
         }
         guard let stray else { return nil }
         return "may have led to \(stray.name) and leads to \(pairs.destination[later.destination].name)"
+    }
+
+    /// The entity that has the inverse afterwards; nil where it is not the one that it was.
+    private func heir(of earlier: ResolvedRelationship, _ later: ResolvedRelationship) -> Entity? {
+        guard let back = earlier.inverse, let forth = later.inverse.map({ pairs.destination[$0] }),
+            former(of: forth)?.index == back
+        else { return nil }
+        return pairs.destination[forth.owner]
     }
 
     /// nil for a new one, and for one that unites several.

@@ -53,18 +53,21 @@ struct MigrationCheck {
         return former.inverse.map { !source[$0].isToMany } ?? true
     }
 
-    /// Objects whose entity has the inverse no longer are let go.
     private func targets(of former: ResolvedRelationship, fit later: ResolvedRelationship) throws(StoreError) {
-        let heir = former.inverse == nil ? nil : later.inverse.map { destination[destination[$0].owner] }
         for value in former.destinations {
             guard let target = destinations[EntityIndex(rawValue: value)], !later.accepts(target.rawValue),
-                !source[EntityIndex(rawValue: value)].isAbstract,
-                heir.map({ destination[target].isKind(of: $0) }) ?? true
+                !source[EntityIndex(rawValue: value)].isAbstract, !isLetGo(target, former, later)
             else { continue }
             throw refusal(
                 later,
                 "objects of \(destination[target].name), and its destination is \(destination[later.destination].name)")
         }
+    }
+
+    /// Whether the objects of an entity have the inverse no longer.
+    private func isLetGo(_ target: EntityIndex, _ former: ResolvedRelationship, _ later: ResolvedRelationship) -> Bool {
+        guard former.inverse != nil, let forth = later.inverse else { return false }
+        return !destination[target].isKind(of: destination[destination[forth].owner])
     }
 
     // MARK: Values

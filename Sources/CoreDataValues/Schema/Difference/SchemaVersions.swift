@@ -8,11 +8,14 @@ package struct SchemaVersion: Sendable {
     package let schema: Schema
     /// What the schema was made of.
     package let draft: SchemaDraft
+    /// Whether all hashes that it was found by are its own: of others there may be more than one version that fits.
+    package let isExact: Bool
 
-    package init(name: String, schema: Schema, draft: SchemaDraft) {
+    package init(name: String, schema: Schema, draft: SchemaDraft, isExact: Bool) {
         self.name = name
         self.schema = schema
         self.draft = draft
+        self.isExact = isExact
     }
 }
 
