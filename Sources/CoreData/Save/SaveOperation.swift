@@ -257,7 +257,7 @@ struct SaveOperation {
 
     private func finish() {
         if let merged {
-            Agreement(context).run(after: merged)
+            InverseReconciliation(context).run(after: merged)
             context.tellResolvedConflicts()
         }
         let event = self.event ?? ContextEvent(inserted: inserted, updated: updated, deleted: deleted)

@@ -8,7 +8,7 @@ import Foundation
 /// Runs when every object of the save has its written row, so nothing is pending. Members are read again on demand. An
 /// object gets the store's row only if its to-one and the store's disagree about a merged object; all others keep the
 /// values that they were read with, so that a conflict over them is still detected.
-struct Agreement {
+struct InverseReconciliation {
     private let context: NSManagedObjectContext
     private let schema: Schema
 
