@@ -38,24 +38,24 @@ struct Rebase {
         guard fresh.chunk.layout.slotCount == info.layout.slotCount else { return }
         let read = object.lastRead
         context.faulting.rowTime += 1
-        var moves: [TargetMove] = []
+        var toOnes: [ToOneMerge] = []
         var attributes: [(slot: Int, side: Side)] = []
         for (slot, property) in info.entity.slots.enumerated()
         where !property.isTransient && property.kind != .entityTag {
             let side = side(slot, read)
             if property.kind == .toOne {
-                moves.append(try move(slot, side, read))
+                toOnes.append(try toOneMerge(slot, side, read))
             } else {
                 attributes.append((slot, side))
             }
         }
-        let merges = toManyMerges()
+        let toManys = toManyMerges()
         for (slot, side) in attributes { write(slot, side, read) }
         StoredState(object).attach(fresh)
         context.tracker.forgetBase(of: object)
         state.dropTargets()
-        for move in moves { move.apply(to: object, in: context) }
-        for merge in merges { merge.apply(to: object, in: context) }
+        for merge in toOnes { merge.apply(to: object, in: context) }
+        for merge in toManys { merge.apply(to: object, in: context) }
         endChanges()
     }
 
@@ -114,7 +114,7 @@ struct Rebase {
 
     // MARK: Relationships
 
-    private func move(_ slot: Int, _ side: Side, _ read: RowSnapshot?) throws -> TargetMove {
+    private func toOneMerge(_ slot: Int, _ side: Side, _ read: RowSnapshot?) throws -> ToOneMerge {
         let former = object.target(at: slot)
         let stored = object.targetKey(at: slot, of: fresh)
         let target: NSManagedObject?
@@ -125,7 +125,7 @@ struct Rebase {
         }
         let isLost =
             target.map { $0._state.has([.deleted, .gone]) || side == .stored && isPartedHere(slot, $0) } ?? false
-        return TargetMove(
+        return ToOneMerge(
             slot: slot, read: read.flatMap { object.targetKey(at: slot, of: $0) }, stored: stored, former: former,
             target: isLost ? nil : target)
     }

@@ -25,7 +25,7 @@ struct PendingTargets {
                 guard read?.row != stored?.row else { continue }
                 let former = object.target(at: slot)
                 let target = former.flatMap { $0._state.has([.gone, .deleted]) ? nil : $0 }
-                TargetMove(slot: slot, read: read, stored: stored, former: former, target: target).apply(
+                ToOneMerge(slot: slot, read: read, stored: stored, former: former, target: target).apply(
                     to: object, in: context)
             }
         }

@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 /// The outcome of a merge for one to-one of one object.
-struct TargetMove {
+struct ToOneMerge {
     let slot: Int
     /// The target in the row that the context read.
     let read: ObjectKey?
