@@ -17,7 +17,7 @@ final class Faulting {
     /// Whether rows are being read that the program does not see: for a delete rule, a write or a save.
     @exclusivity(unchecked) var readsUnseen = false
     /// Rows that were read with a fault and have no object yet.
-    var waitingRows: [WaitingRows] = []
+    var siblingRows: [SiblingRows] = []
     /// Faults that came one by one, in a group for each tree of entities and store.
     var openSiblings: [OpenSiblings] = []
     /// Whether firing a fault reads its siblings.
@@ -53,7 +53,7 @@ final class Faulting {
     /// Forgets what belongs to objects that are let go.
     func reset() {
         readError = nil
-        waitingRows = []
+        siblingRows = []
         openSiblings = []
         watch?.forgetPaths()
     }
