@@ -165,7 +165,7 @@ struct SaveOperation {
         let unnumbered = context.saveMemory == nil ? given : given.filter { $0._state.pointee.assigned == 0 }
         try context.requiredCoordinator.writes.write { try builders.assignKeys(unnumbered) }
         if context.requiredCoordinator.hasSeveralStores {
-            try StoreCrossing.check([inserted, updated, deleted], context.requiredCoordinator)
+            try CrossStoreCheck.check([inserted, updated, deleted], context.requiredCoordinator)
         }
         try RelationshipCheck(context)?.run(inserted, updated)
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
