@@ -99,7 +99,7 @@ struct Merging {
         var renewed: ContiguousArray<NSManagedObject> = []
         let present = keys.compactMap { context.registered($0) }
             .filter { $0._state.has(.persistent) && !$0.isLost }
-        var pending = PendingTargets()
+        var pending = PendingToOnes()
         var dirty: ContiguousArray<NSManagedObject> = []
         var changed: ContiguousArray<NSManagedObject> = []
         for object in present where !object._state.has(.deleted) {

@@ -3,7 +3,7 @@
 import CoreDataValues
 
 /// The pending to-ones of objects whose rows a merge reads again.
-struct PendingTargets {
+struct PendingToOnes {
     private var targets: [(object: NSManagedObject, slot: Int, read: ObjectKey?)] = []
 
     /// Notes the targets in an object's row before it is read again.
