@@ -7,7 +7,7 @@ import Synchronization
 /// What a child context knows of its parent.
 final class ParentLink: ContextLink {
     let above: NSManagedObjectContext
-    private let relatives: Relatives
+    private let family: ContextFamily
     /// How many of the coordinator's new permanent keys the child has accepted.
     private(set) var keysSeen: Int
     /// Twins of unsaved objects whose deletion was pushed.
@@ -17,14 +17,14 @@ final class ParentLink: ContextLink {
 
     init(to parent: NSManagedObjectContext) {
         above = parent
-        relatives = parent.requiredCoordinator.relatives
-        keysSeen = relatives.join()
+        family = parent.requiredCoordinator.contextFamily
+        keysSeen = family.addChild()
         parent.childCount.wrappingAdd(1, ordering: .relaxed)
     }
 
     deinit {
         above.childCount.wrappingSubtract(1, ordering: .relaxed)
-        relatives.leave()
+        family.removeChild()
     }
 
     var parent: NSManagedObjectContext? { above }
@@ -70,8 +70,8 @@ final class ParentLink: ContextLink {
     /// Never inlined, as most look-ups have none to accept.
     @inline(never)
     func acceptPermanentKeys(_ context: NSManagedObjectContext) {
-        guard keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }
-        let news = relatives.keys(since: keysSeen)
+        guard keysSeen != family.keyCount.load(ordering: .acquiring) else { return }
+        let news = family.keys(since: keysSeen)
         keysSeen = news.count
         for (former, key) in news.keys {
             let found = context.requiredIdentityMap.object(number: former, entity: key.entity.rawValue, store: 0)
@@ -215,6 +215,6 @@ extension NSManagedObjectContext {
             let entity = EntityIndex(rawValue: state.entity)
             keys.append((state.number, ObjectKey(number: state.assigned, entity: entity, store: state.assignedStore)))
         }
-        requiredCoordinator.relatives.note(keys)
+        requiredCoordinator.contextFamily.note(keys)
     }
 }

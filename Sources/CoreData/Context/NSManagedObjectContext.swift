@@ -222,8 +222,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                 misuse("A context with objects cannot change its coordinator; call reset() first.")
             }
             if mergesAutomatically {
-                coordinator?.relatives.removeMerger(self)
-                newValue?.relatives.addMerger(self)
+                coordinator?.contextFamily.removeMerger(self)
+                newValue?.contextFamily.addMerger(self)
             }
             coordinator = newValue
             coredata_own_context(listPlace, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })

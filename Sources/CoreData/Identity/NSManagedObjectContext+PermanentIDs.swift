@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
                 }
             } catch { throw CocoaError.saving(error) }
         }
-        requiredCoordinator.relatives.note(given.map { ($0._state.pointee.number, $1) })
+        requiredCoordinator.contextFamily.note(given.map { ($0._state.pointee.number, $1) })
         for (object, key) in given { setKey(key, for: object) }
         if !given.isEmpty { hasEarlyKeys = true }
     }

@@ -275,6 +275,6 @@ struct SaveOperation {
         if context.followers != nil, !event.inserted.isEmpty { context.tellFollowersOfPermanentIDs() }
         context.postObjectIDs(
             .didSaveIDs, changedKey: NSUpdatedObjectIDsKey, event.inserted, event.updated, event.deleted)
-        if context.requiredCoordinator.relatives.hasMergers { context.tellRelatives(of: event) }
+        if context.requiredCoordinator.contextFamily.hasMergers { context.tellRelatives(of: event) }
     }
 }
