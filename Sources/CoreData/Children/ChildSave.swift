@@ -76,16 +76,17 @@ struct ChildSave {
 
     /// Whether there is anything to push, including transient values (1.13).
     private static func isChanged(_ object: NSManagedObject, _ transients: FormerTransients) -> Bool {
-        object.hasChangedToMany() || object._state.has(.based)
+        object.hasChangedToMany() || object._state.has(.childBase)
             || object.slots.contains { isChanged(object, $0, transients) }
     }
 
-    /// Whether a slot of a saved object changed. Former transient values are kept beside, as no row has them. In a
-    /// `based` object any overlay value counts: it may equal a row that was read after the child below changed it.
+    /// Whether a slot of a saved object changed. Former transient values are kept beside, as no row has them. In an
+    /// object with `childBase` any overlay value counts: it may equal a row that was read after the child below changed
+    /// it.
     static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
         if object._state.info.entity.slots[slot].isTransient { return transients.differ(object, slot) }
         guard let overlay = object._state.overlay, overlay.isPresent(slot) else { return false }
-        return object._state.has(.based) || object.differs(slot, overlay)
+        return object._state.has(.childBase) || object.differs(slot, overlay)
     }
 
     private func isChanged(_ object: NSManagedObject, _ slot: Int) -> Bool {
@@ -134,7 +135,7 @@ struct ChildSave {
         for (object, counterpart) in zip(returned, found[known.count...]) {
             guard let counterpart else { continue }
             if ChildSave.isThere(counterpart)
-                || counterpart._state.has(.deleted) && !counterpart._state.has([.gone, .inaccessible])
+                || counterpart._state.has(.deleted) && !counterpart._state.has([.detached, .inaccessible])
             {
                 counterparts[ObjectIdentifier(object)] = counterpart
             }
@@ -162,7 +163,7 @@ struct ChildSave {
     }
 
     private static func isThere(_ counterpart: NSManagedObject) -> Bool {
-        !counterpart._state.has([.deleted, .gone])
+        !counterpart._state.has([.deleted, .detached])
             && !(counterpart._state.isFault && counterpart._state.pointee.row == nil)
     }
 
@@ -206,7 +207,7 @@ struct ChildSave {
     /// Whether an object's counterpart is a member of a to-many in the parent.
     private func isCounterpart(of object: NSManagedObject, memberOf owner: NSManagedObject, _ index: Int) -> Bool {
         guard let other = counterparts[ObjectIdentifier(object)] ?? parent.registered(object._state.key),
-            !other._state.has(.gone)
+            !other._state.has(.detached)
         else {
             // No change of the parent concerns it, so the counterpart's row decides.
             return !object._state.has(.inserted)
@@ -242,7 +243,7 @@ struct ChildSave {
         if let known = counterparts[ObjectIdentifier(object)] { return known }
         guard object._state.has(.persistent) else { return nil }
         let found = parent.object(for: object._state.key)
-        return found._state.has(.gone) ? nil : found
+        return found._state.has(.detached) ? nil : found
     }
 
     // MARK: Values
@@ -308,7 +309,7 @@ struct ChildSave {
 
     /// Pushes the targets of members with unchanged to-ones, as the parent's may differ: only the owner changed.
     private func pushUnchanged(_ members: ToMany, _ slot: Int) {
-        for member in members.added.objects + members.removed.objects where !member._state.has([.deleted, .gone]) {
+        for member in members.added.objects + members.removed.objects where !member._state.has([.deleted, .detached]) {
             if isChanged(member, slot) { continue }
             guard let other = counterpart(of: member), ChildSave.isThere(other) else { continue }
             let target = member.target(at: slot).flatMap { counterpart(of: $0) }

@@ -122,7 +122,7 @@ final class ParentLink: ContextLink {
     func knows(_ key: ObjectKey, _ context: NSManagedObjectContext) -> Bool {
         withParent(of: context) { parent in
             if let counterpart = parent.registered(key), counterpart._state.has(.dirty),
-                !counterpart._state.has([.gone, .inaccessible])
+                !counterpart._state.has([.detached, .inaccessible])
             {
                 return true
             }

@@ -22,7 +22,7 @@ struct PushBase {
 extension NSManagedObject {
     /// The row that this object's values are based on: the one pushed by a child, else the one that was read.
     final var standing: PushBase? {
-        if _state.has(.based), let base = managedObjectContext?.tracker.base(of: self) { return base }
+        if _state.has(.childBase), let base = managedObjectContext?.tracker.base(of: self) { return base }
         return lastRead.map { read in
             // Read again for a write or a delete rule: the version that the program has seen counts.
             guard _state.has(.unseen), let version = _state.identityMap?.version(_state.key) else {
@@ -44,7 +44,7 @@ extension NSManagedObject {
         forEachStoredToMany { index, members in
             if members.hasOrder, addedAtEnd(index, members) == nil { isRearranged = true }
         }
-        return isRearranged || _state.has(.based)
+        return isRearranged || _state.has(.childBase)
     }
 
     /// The row to compare once a child's changes are pushed to this object: the older of their base and that of the
@@ -55,7 +55,7 @@ extension NSManagedObject {
         guard let own = ownStanding else { return base }
         // The same version: the child's base adds nothing.
         if own.version == base.version { return own }
-        let isChanged = _state.has([.based, .deleted]) || _state.has(.updated) && countsAsChanged
+        let isChanged = _state.has([.childBase, .deleted]) || _state.has(.updated) && countsAsChanged
         return isChanged && own.version < base.version ? own : base
     }
 
@@ -93,13 +93,13 @@ extension ChangeTracker {
         if !object._state.has(.dirty), base.version < object._state.version { touch(object) }
         guard object._state.has(.dirty) else { return }
         bases[ObjectIdentifier(object)] = base
-        object._state.set(.based)
+        object._state.set(.childBase)
     }
 
     /// Drops the base, as the changes based on it are gone.
     mutating func forgetBase(of object: NSManagedObject) {
-        guard object._state.has(.based) else { return }
+        guard object._state.has(.childBase) else { return }
         bases[ObjectIdentifier(object)] = nil
-        object._state.clear(.based)
+        object._state.clear(.childBase)
     }
 }

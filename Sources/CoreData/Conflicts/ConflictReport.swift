@@ -17,7 +17,7 @@ struct ConflictReport {
         let schema = context.runtime.schema
         var objects: [RowKey: NSManagedObject] = [:]
         for object in Array(context.tracker.dirty) + Array(context.checkedObjects) + context.oneWayMembers {
-            guard !object._state.has(.gone), object.savedStore == store.number else { continue }
+            guard !object._state.has(.detached), object.savedStore == store.number else { continue }
             let key = object.savedKey
             objects[RowKey(entity: schema[key.entity].root, number: key.number)] = object
         }
@@ -234,7 +234,7 @@ extension NSManagedObject {
 
     /// Rebases an object that the save only touches onto the store's row, so that it gets the members of that row.
     private final func renewTouched(_ snapshot: RowSnapshot) throws {
-        guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .gone]),
+        guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .detached]),
             _state.version != snapshot.version
         else { return }
         context.saveMemory?.renew(self)

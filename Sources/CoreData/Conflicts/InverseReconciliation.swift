@@ -24,7 +24,7 @@ struct InverseReconciliation {
         while !fresh.isEmpty {
             let keys = Set(fresh.map(rowKey))
             forgetMembers(keys)
-            for object in fresh where !object._state.has(.gone) {
+            for object in fresh where !object._state.has(.detached) {
                 object.forEachStoredToMany { _, members in members.becomeFault() }
             }
             fresh = renew(otherEnds(of: fresh, keys).subtracting(known), keys)
@@ -55,7 +55,7 @@ struct InverseReconciliation {
     private func otherEnds(of fresh: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
         var ends: Set<NSManagedObject> = []
         var memberRoots: Set<EntityIndex> = []
-        for object in fresh where !object._state.has(.gone) {
+        for object in fresh where !object._state.has(.detached) {
             for relationship in object._state.info.relationships {
                 guard let inverse = relationship.inverse, schema[inverse].slot != nil else { continue }
                 switch relationship.place {
@@ -67,7 +67,7 @@ struct InverseReconciliation {
         }
         for object in context.allObjects
         where memberRoots.contains(object._state.info.entity.root) || names(object, keys) { ends.insert(object) }
-        return ends.filter { $0.lastRead != nil && !$0._state.has([.deleted, .gone]) }
+        return ends.filter { $0.lastRead != nil && !$0._state.has([.deleted, .detached]) }
     }
 
     private func names(_ object: NSManagedObject, _ keys: Set<RowKey>) -> Bool {
@@ -118,7 +118,7 @@ struct InverseReconciliation {
 
     /// Makes objects found without a row faults again, as the ending save drops only its own deleted objects.
     private func sleepAgain() {
-        for object in context.tracker.dirty where object._state.has(.inaccessible) && !object._state.has(.gone) {
+        for object in context.tracker.dirty where object._state.has(.inaccessible) && !object._state.has(.detached) {
             context.tracker.discard(object)
             object._state.clear(.inaccessible)
             object._state.detachRow()

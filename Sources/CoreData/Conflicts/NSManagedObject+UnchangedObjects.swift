@@ -6,7 +6,7 @@ extension NSManagedObject {
     /// Whether the running save writes a row for this object; not if it only touched the object without a change.
     final var isWritten: Bool {
         let state = _state
-        guard state.has(.dirty), !state.has([.deleted, .gone]) else { return false }
+        guard state.has(.dirty), !state.has([.deleted, .detached]) else { return false }
         return state.has(.inserted) || countsAsChanged
             || managedObjectContext?.saveMemory?.isReinserted(self) == true
     }
@@ -17,7 +17,9 @@ extension NSManagedObject {
     /// Detaches the row and forgets the members of an object that has nothing to write, so that they are read again.
     final func forgetRowIfClean() {
         let state = _state
-        guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, isIdle else { return }
+        guard state.has(.persistent), !state.has([.deleted, .detached]), state.pointee.row != nil, isIdle else {
+            return
+        }
         managedObjectContext?.saveMemory?.renew(self)
         StoredState(self).detachRow()
     }
@@ -57,7 +59,7 @@ extension NSManagedObject {
     private func others(of relationship: ResolvedRelationship, _ context: NSManagedObjectContext) -> [NSManagedObject] {
         context.allObjects.filter {
             relationship.accepts($0._state.pointee.entity) && $0._state.has(.persistent)
-                && !$0._state.has([.deleted, .gone])
+                && !$0._state.has([.deleted, .detached])
                 && $0._state.pointee.store == _state.pointee.store
         }
     }

@@ -124,7 +124,7 @@ struct Rebase {
         case .stored: target = stored.map { context.object(for: $0) }
         }
         let isLost =
-            target.map { $0._state.has([.deleted, .gone]) || side == .stored && isPartedHere(slot, $0) } ?? false
+            target.map { $0._state.has([.deleted, .detached]) || side == .stored && isPartedHere(slot, $0) } ?? false
         return ToOneMerge(
             slot: slot, read: read.flatMap { object.targetKey(at: slot, of: $0) }, stored: stored, former: former,
             target: isLost ? nil : target)

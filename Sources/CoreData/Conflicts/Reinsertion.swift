@@ -56,7 +56,7 @@ struct Reinsertion {
     /// Whether the other object will have a row after the save.
     private func isThere(_ other: NSManagedObject, _ stored: StoredRows) -> Bool {
         let state = other._state
-        if state.has([.deleted, .gone]) { return false }
+        if state.has([.deleted, .detached]) { return false }
         return !state.has(.persistent) || companions.contains(other) || stored[state.key.row].row != nil
     }
 
@@ -95,7 +95,7 @@ struct Reinsertion {
         var seen: Set<NSManagedObject> = []
         for member in all where seen.insert(member).inserted {
             let isPresent = !removed.contains(member) && isThere(member, there)
-            if !member._state.has(.gone) {
+            if !member._state.has(.detached) {
                 if isPresent { member.keepOrder(ofMembers: opposite) }
                 member.merge(object, toMany: opposite, isStored: false, isPresent: isPresent)
             }
@@ -107,7 +107,7 @@ struct Reinsertion {
     private func keep(_ members: ToMany, _ index: Int, _ there: StoredRows) {
         let slot = info.toManyRelationships[index].inverse.flatMap { info.schema[$0].slot }
         for key in members.storedKeys(in: store) {
-            let isGoing = context.registered(key)?._state.has([.deleted, .gone]) ?? false
+            let isGoing = context.registered(key)?._state.has([.deleted, .detached]) ?? false
             if !isGoing, let row = there[key.row].row, slot.map({ names(row, $0) }) ?? true { continue }
             StoredState(object).setStored(key, false, in: members)
             members.removeFromOrder { $0._state.key == key }

@@ -53,7 +53,9 @@ final class SaveMemory {
             } else {
                 state.revertUnchanged()
             }
-            state.clear([.inserted, .updated, .deleted, .propagated, .listed, .event, .fresh, .recheck, .inaccessible])
+            state.clear([
+                .inserted, .updated, .deleted, .rulesApplied, .inDirtyList, .event, .skipsLog, .replayed, .inaccessible,
+            ])
             state.pointee.assigned = 0
         }
         context.tracker = tracker

@@ -49,7 +49,7 @@ struct ToOneMerge {
     // MARK: To-many inverses
 
     private func updateMembers(_ object: NSManagedObject, _ index: Int, _ context: NSManagedObjectContext) {
-        for owner in involved(context) where !owner._state.has(.gone) {
+        for owner in involved(context) where !owner._state.has(.detached) {
             let isStored = stored.map { $0 == owner._state.key } ?? false
             let isPresent = owner === target
             if owner.toManyState(index) == nil, isStored == isPresent { continue }
@@ -62,10 +62,10 @@ struct ToOneMerge {
     // MARK: To-one inverses
 
     private func updateOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
-        for other in involved(context) where !other._state.has(.gone) { other.renewOrCompare() }
+        for other in involved(context) where !other._state.has(.detached) { other.renewOrCompare() }
         if let target, target.isInaccessible { return object.fixup.writeTarget(slot, nil) }
         for other in [former, read.flatMap { context.registered($0) }] {
-            guard let other, other !== target, !other._state.has(.gone) else { continue }
+            guard let other, other !== target, !other._state.has(.detached) else { continue }
             if other.target(at: opposite) === object { other.fixup.writeTarget(opposite, nil) }
             other.leaveSaveIfClean()
         }

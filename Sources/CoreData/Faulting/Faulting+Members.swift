@@ -7,7 +7,7 @@ extension Faulting {
     /// Reads the members of a to-many.
     func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
         let number = owner._state.pointee.store
-        guard context.reader(of: number) != nil || number != 0 && !owner._state.has(.gone) else { return }
+        guard context.reader(of: number) != nil || number != 0 && !owner._state.has(.detached) else { return }
         noteFault(of: owner, toMany: index)
         context.persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
         let begun = context.observedTime

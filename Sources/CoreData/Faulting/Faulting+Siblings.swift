@@ -237,7 +237,7 @@ extension Faulting {
             return
         }
         state.attach(chunk, row: row)
-        state.set(.unasked)
+        state.set(.readIncidentally)
         state.pointee.slow |= sleep
     }
 

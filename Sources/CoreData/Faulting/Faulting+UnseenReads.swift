@@ -43,7 +43,9 @@ extension UnsafeMutablePointer<ObjectState> {
     /// The version of the row if the program has read it, else `IdentityTable.noVersion`.
     @inline(__always)
     var seenVersion: Int32 {
-        guard let row = pointee.row, !has(.unseen), !has(.unasked) || !isFault else { return IdentityTable.noVersion }
+        guard let row = pointee.row, !has(.unseen), !has(.readIncidentally) || !isFault else {
+            return IdentityTable.noVersion
+        }
         return row.version(info.layout)
     }
 

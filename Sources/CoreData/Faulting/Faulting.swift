@@ -65,7 +65,7 @@ extension NSManagedObject {
     /// - Parameter slot: what is read of it, whose name an error carries.
     final func fire(reading slot: Int? = nil) {
         if _state.pointee.slow == SlowReason.dormant {
-            if _state.has(.unasked) { noteUnseen() }
+            if _state.has(.readIncidentally) { noteUnseen() }
             _state.pointee.slow = 0
             return
         }
@@ -96,7 +96,7 @@ extension Faulting {
             }
             return
         }
-        if state.has(.unasked), readsUnseen { state.set(.unseen) }
+        if state.has(.readIncidentally), readsUnseen { state.set(.unseen) }
         state.pointee.slow &= ~SlowReason.anyFault
         if !state.info.classBinding.sleepsThroughFetch { wake(object) }
     }

@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
     public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
         let state = object._state
-        guard state.identityMap === requiredIdentityMap, state.has(.persistent), !state.has(.gone) else { return }
+        guard state.identityMap === requiredIdentityMap, state.has(.persistent), !state.has(.detached) else { return }
         faulting.rowTime += 1
         closeSets()
         if mergeChanges, state.has(.dirty) {
@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
         for object in allObjects {
             let state = object._state
             if state.info.hasTransientSlots { object.resetTransients() }
-            if state.has(.dirty), state.has(.persistent), !state.has(.gone) {
+            if state.has(.dirty), state.has(.persistent), !state.has(.detached) {
                 changed.append(object)
             } else {
                 refresh(object, mergeChanges: false)
@@ -123,8 +123,8 @@ extension NSManagedObjectContext {
     /// Replaces the row of an object below its changes.
     final func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
         let state = object._state
-        guard !state.has([.deleted, .gone]), let read = object.lastRead else { return }
-        guard !read.agrees(with: fresh) else { return state.clear([.unasked, .unseen]) }
+        guard !state.has([.deleted, .detached]), let read = object.lastRead else { return }
+        guard !read.agrees(with: fresh) else { return state.clear([.readIncidentally, .unseen]) }
         let fault = state.pointee.slow & SlowReason.anyFault
         faulting.rowTime += 1
         if !state.has(.dirty) { state.dropStoredRelationships() }

@@ -20,6 +20,6 @@ struct BoundFetch {
 
     /// Whether an object that a store finds is left out of the result, because its deletion is pending.
     func isLeftOut(_ object: NSManagedObject) -> Bool {
-        object._state.has(includesPendingChanges ? [.deleted, .gone] : .gone)
+        object._state.has(includesPendingChanges ? [.deleted, .detached] : .detached)
     }
 }

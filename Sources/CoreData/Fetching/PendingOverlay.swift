@@ -209,7 +209,7 @@ struct PendingOverlay {
     /// Whether an object can be in the result: a new one belongs to the store that it will be saved in.
     private func isWanted(_ object: NSManagedObject, _ stores: AskedStores) -> Bool {
         let state = object._state
-        guard !state.has([.deleted, .gone]) else { return false }
+        guard !state.has([.deleted, .detached]) else { return false }
         let isHere =
             state.pointee.store != 0
             ? stores.numbers.contains(state.pointee.store)

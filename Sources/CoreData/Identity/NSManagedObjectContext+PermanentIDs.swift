@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
         for object in objects where object._state.identityMap !== requiredIdentityMap {
             misuse("obtainPermanentIDs(for:) was given an object of another context.")
         }
-        let unsaved = objects.filter { $0._state.pointee.number <= 0 && !$0._state.has(.gone) }
+        let unsaved = objects.filter { $0._state.pointee.number <= 0 && !$0._state.has(.detached) }
         guard !unsaved.isEmpty else { return }
         let own = unsaved.filter { $0._state.has(.inserted) }
         try link.obtainPermanentIDs(for: unsaved.filter { !$0._state.has(.inserted) }, self)

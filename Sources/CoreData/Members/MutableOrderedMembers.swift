@@ -112,7 +112,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     private func noteAsked() {
         guard isUnread, !isCopying, !owner._state.has(.dirty) else { return }
         isUnread = false
-        owner._state.clear([.unasked, .unseen])
+        owner._state.clear([.readIncidentally, .unseen])
         _ = owner.members(at: index)
     }
 

@@ -49,7 +49,7 @@ struct Merging {
     private func dropDeleted() -> ContiguousArray<NSManagedObject> {
         // An inserted object under the key of a deleted row is an undo of the deletion.
         let gone = ContiguousArray(
-            payload.deleted.compactMap { context.registered($0) }.filter { !$0._state.has([.gone, .inserted]) })
+            payload.deleted.compactMap { context.registered($0) }.filter { !$0._state.has([.detached, .inserted]) })
         guard !gone.isEmpty else { return [] }
         context.forget(Set(gone))
         for object in gone {
@@ -121,7 +121,7 @@ struct Merging {
         pending.apply(in: context)
         context.renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
         // Both writers may have made the same change.
-        for object in changed where !object._state.has(.based) { context.revertIfRestored(object) }
+        for object in changed where !object._state.has(.childBase) { context.revertIfRestored(object) }
         return renewed
     }
 

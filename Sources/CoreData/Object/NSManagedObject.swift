@@ -59,7 +59,7 @@ open class NSManagedObject: NSObject {
 
     /// The context; nil once the object was deleted and saved, or its context is gone.
     public final var managedObjectContext: NSManagedObjectContext? {
-        _state.has(.gone) ? nil : _state.identityMap?.context
+        _state.has(.detached) ? nil : _state.identityMap?.context
     }
 
     public final var entity: NSEntityDescription { _state.info.description }

@@ -24,7 +24,7 @@ final class FetchedObjects {
             switch member {
             case .saved(let key): objects.append(context.object(for: key))
             case .unsaved(let weak):
-                guard let object = weak.object, !object._state.has(.gone) else { return nil }
+                guard let object = weak.object, !object._state.has(.detached) else { return nil }
                 if object._state.has(.persistent) { members[place] = .saved(object._state.key) }
                 objects.append(object)
             }

@@ -19,12 +19,12 @@ struct PendingToOnes {
     /// take this back.
     func apply(in context: NSManagedObjectContext) {
         context.writing(as: .merge) {
-            for (object, slot, read) in targets where !object._state.has([.gone, .deleted]) {
+            for (object, slot, read) in targets where !object._state.has([.detached, .deleted]) {
                 guard object._state.overlay?.isPresent(slot) == true, object.lastRead != nil else { continue }
                 let stored = object.committedTargetKey(at: slot)
                 guard read?.row != stored?.row else { continue }
                 let former = object.target(at: slot)
-                let target = former.flatMap { $0._state.has([.gone, .deleted]) ? nil : $0 }
+                let target = former.flatMap { $0._state.has([.detached, .deleted]) ? nil : $0 }
                 ToOneMerge(slot: slot, read: read, stored: stored, former: former, target: target).apply(
                     to: object, in: context)
             }

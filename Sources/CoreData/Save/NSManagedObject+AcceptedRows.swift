@@ -67,7 +67,7 @@ extension NSManagedObject {
         }
         return members.added.objects.allSatisfy { !$0._state.isFault && $0.target(at: slot) === self }
             && members.removed.objects.allSatisfy {
-                $0._state.has([.deleted, .gone]) || !$0._state.isFault && $0.target(at: slot) !== self
+                $0._state.has([.deleted, .detached]) || !$0._state.isFault && $0.target(at: slot) !== self
             }
     }
 }

@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
     ///   policy that resolves conflicts: they stay deleted.
     final func refuseMissed() throws {
         let missed = tracker.missed.filter {
-            $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.gone)
+            $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.detached)
         }
         guard !missed.isEmpty, refusesConflicts else { return }
         throw link.error(ofMissed: missed, self)

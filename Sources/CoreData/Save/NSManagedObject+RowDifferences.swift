@@ -6,7 +6,7 @@ import Foundation
 extension NSManagedObject {
     /// Whether a saved object differs from its row in a stored value, or a child has changed it: another writer may have made the same change
     /// to the same older row, and then both would have the same next version.
-    final var countsAsChanged: Bool { differsFromRow || _state.has(.based) }
+    final var countsAsChanged: Bool { differsFromRow || _state.has(.childBase) }
 
     /// Whether a saved object differs from its row in a stored value.
     final var differsFromRow: Bool {

@@ -20,7 +20,7 @@ extension NSManagedObject {
     /// Whether this object's row need not be compared: only members changed, and no limit or order depends on them.
     final func isOnlyTouched() -> Bool {
         // Compared, as the inverse relies on a to-one that the overlay repeats, or as a child has changed the object.
-        if statesTarget || _state.has(.based) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates {
+        if statesTarget || _state.has(.childBase) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates {
             return false
         }
         var isTouched = true
