@@ -97,7 +97,7 @@ protocol ContextLink: AnyObject {
     func refuse(_ conflicts: [Conflict], in store: NumberedStore, _ operation: SaveOperation) throws
 
     /// The error of changes to objects whose rows were found gone.
-    func error(ofMissed objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error
+    func error(ofMissing objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error
 
     /// - Throws: `unsupported` where a transaction cannot be reverted.
     func checkMayRevert() throws

@@ -159,7 +159,7 @@ final class ParentLink: ContextLink {
     /// Left to the save into the store.
     func refuse(_ conflicts: [Conflict], in store: NumberedStore, _ operation: SaveOperation) throws {}
 
-    func error(ofMissed objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error {
+    func error(ofMissing objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error {
         CocoaError.deletedAbove(objects[0], "roll back, and look again at what is to be changed")
     }
 

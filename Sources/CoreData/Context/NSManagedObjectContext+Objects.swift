@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
     final func remove(_ object: NSManagedObject) {
         if object._state.isFault {
             object.fireUnseen()
-            object.noteMissed()
+            object.recordMissingRow()
         }
         guard !object._state.has([.deleted, .detached]) else { return }
         link.prepareDeletion(of: object, self)

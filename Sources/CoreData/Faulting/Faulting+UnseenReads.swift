@@ -29,7 +29,7 @@ extension NSManagedObject {
     final func fireUnseen(writing slot: Int? = nil) {
         guard let context = managedObjectContext else { return fire() }
         context.faulting.unseen { fire(reading: slot) }
-        if slot != nil { noteMissed() }
+        if slot != nil { recordMissingRow() }
     }
 
     /// Marks a fault whose row came with others' as unseen, if the context fires it for its own use.

@@ -272,11 +272,11 @@ struct RelationshipFixup {
     func leavePendingPairs() {
         for slot in 0..<object._state.info.layout.slotCount where object._state.info.slotRelationships[slot] != nil {
             guard object._state.overlay?.isPresent(slot) == true, object.target(at: slot) != nil else { continue }
-            object.noteMissed(isPair: true)
+            object.recordMissingRow(isPair: true)
             setTarget(slot, nil)
         }
         object.forEachToMany { index, members in
-            if !members.added.isEmpty { object.noteMissed(isPair: true) }
+            if !members.added.isEmpty { object.recordMissingRow(isPair: true) }
             for member in members.added.objects { removeMember(index, member) }
         }
     }

@@ -68,7 +68,7 @@ struct SaveOperation {
     mutating func run() throws {
         context.savedTransactions = nil
         try callWillSave()
-        if !context.tracker.missed.isEmpty { try context.refuseMissed() }
+        if !context.tracker.missingRows.isEmpty { try context.refuseMissingRows() }
         collect()
         try validate()
         context.post(ContextNotice.willSave)

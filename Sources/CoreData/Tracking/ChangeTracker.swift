@@ -19,7 +19,7 @@ struct ChangeTracker {
     /// The delete rules that are still to be applied.
     var deletePropagation = DeletePropagation()
     /// Changed objects whose rows were found gone.
-    var missed: ContiguousArray<NSManagedObject> = []
+    var missingRows: ContiguousArray<NSManagedObject> = []
     /// The transient values that changed objects had at the last save.
     private(set) var transients = FormerTransients()
     /// For each object with `childBase`: the base on which a child made its changes.
@@ -228,7 +228,7 @@ struct ChangeTracker {
         if !pendingLogs.isEmpty { pendingLogs = [] }
         if !transients.isEmpty { transients = FormerTransients() }
         if !bases.isEmpty { bases = [:] }
-        if !missed.isEmpty { missed = [] }
+        if !missingRows.isEmpty { missingRows = [] }
         dirtyCount = 0
         reuse(&former)
     }
