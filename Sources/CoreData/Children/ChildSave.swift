@@ -363,7 +363,7 @@ extension NSManagedObjectContext {
     final func insert(_ object: NSManagedObject, key: ObjectKey) {
         let state = object._state
         state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
-        object.learnClass()
+        object.resolveAccessors()
         state.pointee.number = key.number
         state.pointee.store = key.store
         state.pointee.slow |= SlowReason.overlay

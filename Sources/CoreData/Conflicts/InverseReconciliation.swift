@@ -30,7 +30,7 @@ struct InverseReconciliation {
             fresh = renew(otherEnds(of: fresh, keys).subtracting(known), keys)
             known.formUnion(fresh)
         }
-        sleepAgain()
+        refaultMissing()
     }
 
     /// The key of an object's row under the root entity: equal whichever entity of the tree a key names.
@@ -117,7 +117,7 @@ struct InverseReconciliation {
     }
 
     /// Makes objects found without a row faults again, as the ending save drops only its own deleted objects.
-    private func sleepAgain() {
+    private func refaultMissing() {
         for object in context.tracker.dirty where object._state.has(.inaccessible) && !object._state.has(.detached) {
             context.tracker.discard(object)
             object._state.clear(.inaccessible)

@@ -61,7 +61,7 @@ struct Rebase {
 
     /// Decides which value a slot gets, comparing both sides with the row that the context read (6.3).
     private func side(_ slot: Int, _ read: RowSnapshot?) -> Side {
-        let isChangedHere = object.isChanged(at: slot) || isPairedHere(slot)
+        let isChangedHere = object.isChanged(at: slot) || isSetByInverse(slot)
         let isChangedThere = read.map { !agrees($0, slot) } ?? true
         switch type {
         case .errorMergePolicyType: return .changed
@@ -75,13 +75,13 @@ struct Rebase {
     }
 
     /// Whether a one-to-one was set here on its inverse, from a newer row than this object's.
-    private func isPairedHere(_ slot: Int) -> Bool {
+    private func isSetByInverse(_ slot: Int) -> Bool {
         guard let opposite = info.slotInverses[slot]?.slot, let other = object.target(at: slot) else { return false }
         return other.isChanged(at: opposite) && other.target(at: opposite) === object
     }
 
     /// Whether a stored pair was removed here on its inverse, from a newer row than this object's.
-    private func isPartedHere(_ slot: Int, _ other: NSManagedObject) -> Bool {
+    private func isRemovedByInverse(_ slot: Int, _ other: NSManagedObject) -> Bool {
         switch info.slotInverses[slot]?.place {
         case .slot(let opposite):
             other.isChanged(at: opposite) && other.committedTarget(at: opposite) === object
@@ -124,7 +124,8 @@ struct Rebase {
         case .stored: target = stored.map { context.object(for: $0) }
         }
         let isLost =
-            target.map { $0._state.has([.deleted, .detached]) || side == .stored && isPartedHere(slot, $0) } ?? false
+            target.map { $0._state.has([.deleted, .detached]) || side == .stored && isRemovedByInverse(slot, $0) }
+            ?? false
         return ToOneMerge(
             slot: slot, read: read.flatMap { object.targetKey(at: slot, of: $0) }, stored: stored, former: former,
             target: isLost ? nil : target)

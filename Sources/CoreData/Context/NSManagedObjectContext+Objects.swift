@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
         let state = object._state
         if state.identityMap == nil {
             state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
-            object.learnClass()
+            object.resolveAccessors()
         }
         state.clear([.detached, .persistent, .rulesApplied, .inaccessible])
         state.pointee.number = nextTemporaryNumber()

@@ -90,7 +90,7 @@ extension Faulting {
         guard state.pointee.row != nil || readTogether(object) else {
             do {
                 // The read fulfils the object and calls `awakeFromFetch`.
-                if try readStored(state.key) == nil { loseRow(of: object, reading: slot) }
+                if try readStored(state.key) == nil { handleMissingRow(of: object, reading: slot) }
             } catch {
                 keep(CocoaError.unread(object, reading: slot, cause: error))
             }

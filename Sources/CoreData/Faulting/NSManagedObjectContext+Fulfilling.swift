@@ -50,6 +50,6 @@ extension Faulting {
                 return .more
             }
         } catch { throw CocoaError.reading(error) }
-        for object in faults where object._state.isFault { loseRow(of: object) }
+        for object in faults where object._state.isFault { handleMissingRow(of: object) }
     }
 }

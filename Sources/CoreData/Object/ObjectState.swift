@@ -50,7 +50,7 @@ struct ObjectState {
         return memory.bindMemory(to: ObjectState.self, capacity: 1)
     }
 
-    /// The state of an object without a context, whose class is not known yet (`learnClass`).
+    /// The state of an object without a context, whose class is not known yet (`resolveAccessors`).
     @inline(__always)
     init(info: UnsafeRawPointer) {
         slow = SlowReason.overlay | SlowReason.foreignSlots | coredata_checked_bit()

@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
         }
         for object in reopened {
             let log = tracker.deletionLogs.last { $0.deletes(object) }
-            object.forEachPartedMember { log?.forgetParting(object, $0, from: $1) }
+            object.forEachPartedMember { log?.dropRemoval(object, $0, from: $1) }
             // Without a log of it the deletion is not undone: its rules are applied with the others.
             guard let log else {
                 tracker.deletePropagation.add(object)

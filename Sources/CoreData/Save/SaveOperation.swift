@@ -205,7 +205,7 @@ struct SaveOperation {
             switch outcome {
             case .committed(let touched, let overtaken):
                 context.saveRecord.insert(.committed)
-                batch.leaveOut(overtaken)
+                batch.dropOvertaken(overtaken)
                 cache.save(batch.batch, touched: touched + overtaken, store: store.number, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)
                 if batches.count > 1 { committed.append(batch) }

@@ -40,7 +40,7 @@ extension NSManagedObject {
                 former.setMember(member, of: index, isMember: false)
             }
         }
-        for log in logs.reversed() { for change in log.reversed() { former.takeBack(change) } }
+        for log in logs.reversed() { for change in log.reversed() { former.rewind(change) } }
         return former
     }
 }
@@ -69,7 +69,7 @@ private struct FormerProperties {
 
     init(_ object: NSManagedObject) { self.object = object }
 
-    mutating func takeBack(_ change: GraphChange) {
+    mutating func rewind(_ change: GraphChange) {
         switch change {
         case .existence, .revival: break
         case .attribute(let changed, let slot, let old):

@@ -60,7 +60,7 @@ final class DeletionLog {
     }
 
     /// Makes an undo leave out a member that a delete rule removed and another writer removed too.
-    func forgetParting(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
+    func dropRemoval(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
         for place in places(of: object) {
             guard case .link(_, let written, let other, added: false) = changes[place], written == index,
                 other === member

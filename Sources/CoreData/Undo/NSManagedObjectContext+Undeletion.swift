@@ -106,7 +106,7 @@ extension NSManagedObject {
 
     /// Arranges the present members in a former order. An object that came and went within the event is not among them:
     /// its links were not logged.
-    final func arrangeAgain(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
+    final func restoreOrder(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
         fixup.arrange(index, ContiguousArray(members(at: index)), as: old)
     }
 

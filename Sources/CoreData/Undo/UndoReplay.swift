@@ -102,7 +102,7 @@ extension GraphChange {
         case .position(let object, let index, let member, let place):
             object.fixup.move(member, toMany: Int(index), to: place)
         case .order(let object, let index, let old):
-            object.arrangeAgain(Int(index), old)
+            object.restoreOrder(Int(index), old)
         }
     }
 }
