@@ -63,7 +63,7 @@ struct ChildSave {
             link.remember(counterpart)
             parent.delete(counterpart)
         }
-        for (counterpart, base) in bases { parent.tracker.keep(base, for: counterpart) }
+        for (counterpart, base) in bases { parent.tracker.setBase(base, for: counterpart) }
         handOnChecks()
         for expectation in context.expectations {
             if let counterpart = counterpart(of: expectation.object) {
@@ -116,7 +116,7 @@ struct ChildSave {
             else {
                 continue
             }
-            parent.tracker.keep(base, for: counterpart)
+            parent.tracker.setBase(base, for: counterpart)
         }
     }
 

@@ -87,8 +87,8 @@ extension NSManagedObjectContext {
 extension ChangeTracker {
     func base(of object: NSManagedObject) -> PushBase? { bases[ObjectIdentifier(object)] }
 
-    /// Keeps the base of a child's changes as long as the object has changes.
-    mutating func keep(_ base: PushBase, for object: NSManagedObject) {
+    /// Sets the base of a child's changes, which stays as long as the object has changes.
+    mutating func setBase(_ base: PushBase, for object: NSManagedObject) {
         // The pushed values equal the row that this context knows, which need not be the store's latest.
         if !object._state.has(.dirty), base.version < object._state.version { touch(object) }
         guard object._state.has(.dirty) else { return }

@@ -35,13 +35,13 @@ struct Reinsertion {
         }
         let there = try StoredRows(keys.filter { $0.number > 0 }, in: rows)
         for (slot, target) in targets {
-            if isThere(target, there) { join(target, slot) } else { object.fixup.writeTarget(slot, nil) }
+            if isThere(target, there) { addToInverse(of: target, slot) } else { object.fixup.writeTarget(slot, nil) }
         }
         object.forEachStoredToMany { index, members in
             if let opposite = info.toManyRelationships[index].inverse.flatMap({ info.schema[$0].toManyIndex }) {
                 pair(members, index, opposite, there)
             } else {
-                keep(members, index, there)
+                dropLostMembers(of: members, index, there)
             }
         }
     }
@@ -63,7 +63,7 @@ struct Reinsertion {
     // MARK: To-ones
 
     /// Adds the object to the inverse of a to-one.
-    private func join(_ target: NSManagedObject, _ slot: Int) {
+    private func addToInverse(of target: NSManagedObject, _ slot: Int) {
         switch info.slotInverses[slot]?.place {
         case .slot(let opposite): pair(target, slot, opposite)
         case .toMany(let index):
@@ -103,8 +103,9 @@ struct Reinsertion {
         }
     }
 
-    /// Keeps members without a join table if their rows exist and, with a to-one inverse, still point at this object.
-    private func keep(_ members: ToMany, _ index: Int, _ there: StoredRows) {
+    /// Drops stored members of a to-many without a join table whose rows are gone or, with a to-one inverse, no longer
+    /// point at this object.
+    private func dropLostMembers(of members: ToMany, _ index: Int, _ there: StoredRows) {
         let slot = info.toManyRelationships[index].inverse.flatMap { info.schema[$0].slot }
         for key in members.storedKeys(in: store) {
             let isGoing = context.registered(key)?._state.has([.deleted, .detached]) ?? false

@@ -18,7 +18,8 @@ extension Faulting {
             members.isUnseen = readsUnseen
             members.mayPrecedeRow = owner._state.pointee.row == nil
         } catch {
-            keep(CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error))
+            recordReadError(
+                CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error))
         }
     }
 

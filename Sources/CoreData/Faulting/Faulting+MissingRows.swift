@@ -9,7 +9,8 @@ extension Faulting {
     func handleMissingRow(of object: NSManagedObject, reading slot: Int? = nil) {
         let property = slot.flatMap { object._state.info.description(ofSlot: $0) }
         guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
-            return keep(CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID)))
+            return recordReadError(
+                CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID)))
         }
         let state = object._state
         state.pointee.slow &= ~SlowReason.anyFault

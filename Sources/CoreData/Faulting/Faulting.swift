@@ -36,8 +36,8 @@ final class Faulting {
         try owner.unsafelyUnwrapped._withUnsafeGuaranteedRef { try body($0) }
     }
 
-    /// Keeps the error of a read that cannot throw it, unless one waits already.
-    func keep(_ error: @autoclosure () -> any Error) { if readError == nil { readError = error() } }
+    /// Records the error of a read that cannot throw it, unless one waits already.
+    func recordReadError(_ error: @autoclosure () -> any Error) { if readError == nil { readError = error() } }
 
     /// Throws the error of an earlier read in a getter, once.
     @inline(__always)
@@ -92,7 +92,7 @@ extension Faulting {
                 // The read fulfils the object and calls `awakeFromFetch`.
                 if try readStored(state.key) == nil { handleMissingRow(of: object, reading: slot) }
             } catch {
-                keep(CocoaError.unread(object, reading: slot, cause: error))
+                recordReadError(CocoaError.unread(object, reading: slot, cause: error))
             }
             return
         }

@@ -67,7 +67,7 @@ struct Prefetch {
         }
         guard !step.beyond.isEmpty else { return known }
         if let level = try fill(step.beyond, members(of: sources, index), isNested: true) {
-            for source in sources { source.toManyState(index)?.asSlices()?.keep(level) }
+            for source in sources { source.toManyState(index)?.asSlices()?.add(level) }
         }
         return known
     }
@@ -118,7 +118,7 @@ struct Prefetch {
         try search.read(root: context.runtime.schema[step.relationship.destination].root)
         let targets = PrefetchedTargets([(slot, search.rows)])
         for source in sources where !source._state.has(.detached) { search.give(targets, to: source) }
-        if let level = try fill(step.beyond, search.reached, isNested: true) { search.rows.keep(level) }
+        if let level = try fill(step.beyond, search.reached, isNested: true) { search.rows.add(level) }
         return search.rows
     }
 }
@@ -196,7 +196,7 @@ private struct TargetSearch {
         if let overlay = state.overlay, overlay.isPresent(slot) { return }
         guard let key = source.rowTargetKey(at: slot), let target = byName[name(key)] else { return }
         if !state.info.isAcyclic[slot] {
-            source.keep(targets, at: rows.readAt)
+            source.addPrefetchedTargets(targets, at: rows.readAt)
         } else if source.cachedBesideRow(slot) == nil {
             source.cacheBesideRow(target, at: slot)
         }
@@ -232,7 +232,7 @@ extension Faulting {
             let targets = level.targets.isEmpty ? nil : PrefetchedTargets(level.targets)
             for (place, object) in objects.enumerated()
             where object._state.has(.persistent) && !object._state.has(.detached) {
-                if let targets { object.keep(targets, at: rowTime) }
+                if let targets { object.addPrefetchedTargets(targets, at: rowTime) }
                 for (index, owners) in level.members {
                     guard let slices = owners[object._state.key] else { continue }
                     let members = object.makeToManyState(index)

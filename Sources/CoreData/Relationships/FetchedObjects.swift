@@ -45,7 +45,7 @@ extension NSManagedObject {
         defer { if let former { context.faulting.readError = former } }
         do {
             let found = try context.fetch(fetchRequest(at: index))
-            keep(FetchedObjects(found), at: index)
+            setFetchedState(FetchedObjects(found), at: index)
             return found
         } catch {
             let name = _state.info.entity.fetchedProperties[index].name
@@ -77,7 +77,7 @@ extension NSManagedObject {
         return Unmanaged<FetchedObjects>.fromOpaque(held).takeUnretainedValue()
     }
 
-    private func keep(_ found: FetchedObjects, at index: Int) {
+    private func setFetchedState(_ found: FetchedObjects, at index: Int) {
         let state = _state
         if state.pointee.toMany == nil {
             let count = state.info.relationshipStateCount

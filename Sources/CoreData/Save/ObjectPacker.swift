@@ -158,10 +158,11 @@ extension NSManagedObject {
             row.setCell(slot, overlay.pointer(slot, UInt64.self).pointee)
         case .text, .uri:
             row.setCell(
-                slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.keep(UnsafeRawBufferPointer($0)) })
+                slot,
+                overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.storeInline(UnsafeRawBufferPointer($0)) })
         case .data:
             let small = overlay.pointer(slot, Data.self).pointee.withUnsafeBytes {
-                $0.count <= RowChunk.largeThreshold ? chunk.keep($0) : nil
+                $0.count <= RowChunk.largeThreshold ? chunk.storeInline($0) : nil
             }
             row.setCell(slot, small ?? chunk.store(overlay.pointer(slot, Data.self).pointee))
         case .transformable:
@@ -193,14 +194,14 @@ extension NSManagedObject {
         guard cell >> 63 == 0 else { return row.setCell(slot, chunk.store(source.largeData(cell))) }
         let bytes = UnsafeRawBufferPointer(
             start: source.fill.pointee.arena + Int(cell >> 32), count: Int(cell & 0x7fff_ffff))
-        row.setCell(slot, chunk.keep(bytes))
+        row.setCell(slot, chunk.storeInline(bytes))
     }
 }
 
 extension RowChunk {
     /// Does what `store(_:)` does, inlined here for the usual case: bytes that fit into the arena.
     @inline(__always)
-    func keep(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    func storeInline(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let fill = self.fill
         let used = fill.pointee.arenaUsed
         guard bytes.count <= 1024, used + bytes.count <= fill.pointee.arenaCapacity, let base = bytes.baseAddress else {

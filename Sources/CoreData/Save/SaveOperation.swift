@@ -267,7 +267,7 @@ struct SaveOperation {
         if !context.checkedObjects.isEmpty { context.checkedObjects = [] }
         if !context.expectations.isEmpty { context.expectations = [] }
         if context.keepsObjects { context.letGo(deleted) }
-        context.deferredValidation?.keep(inserted, deleted)
+        context.deferredValidation?.didSave(inserted, deleted)
         inserted.borrowEach { object in object.didSave() }
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }

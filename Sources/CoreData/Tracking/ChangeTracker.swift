@@ -198,7 +198,7 @@ struct ChangeTracker {
         return list
     }
 
-    mutating func keep(_ log: DeletionLog) {
+    mutating func addDeletionLog(_ log: DeletionLog) {
         if pendingLogs.count == pendingLogs.capacity { pendingLogs.removeAll { $0.log == nil } }
         pendingLogs.append(WeakLog(log: log))
     }

@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
         if !log.isEmpty, undoManager.isUndoRegistrationEnabled {
             if hasDeletions {
                 let kept = DeletionLog(log)
-                tracker.keep(kept)
+                tracker.addDeletionLog(kept)
                 undoManager.registerUndo(of: self) {
                     ($0 as? NSManagedObjectContext).map { UndoReplay($0, kept.changes, hasDeletions: true).run() }
                 }
