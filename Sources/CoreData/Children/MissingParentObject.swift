@@ -30,7 +30,7 @@ struct MissingParentObject {
     }
 
     private var isDeletedElsewhere: Bool {
-        guard let read = object.standing, parent.renewed(read, of: object).version > 0 else { return false }
+        guard let read = object.standing, parent.raised(read, of: object).version > 0 else { return false }
         return !parent.familyHasDeleted(object._state.key)
     }
 

@@ -152,7 +152,7 @@ final class ParentLink: ContextLink {
 
     func comparedVersion(of object: NSManagedObject, _ context: NSManagedObjectContext) -> Int32 {
         withParent(of: context) { _ in
-            object.standing.map { context.renewed($0, of: object).version } ?? object.comparedVersion
+            object.standing.map { context.raised($0, of: object).version } ?? object.comparedVersion
         }
     }
 

@@ -51,7 +51,7 @@ extension NSManagedObject {
     /// changes here. nil if no row can be compared. The caller holds all ancestors.
     final func base(with changes: NSManagedObject) -> PushBase? {
         guard _state.has(.persistent), !_state.has(.inserted), let context = managedObjectContext else { return nil }
-        guard let base = changes.standing.map({ context.renewed($0, of: self) }) else { return nil }
+        guard let base = changes.standing.map({ context.raised($0, of: self) }) else { return nil }
         guard let own = ownStanding else { return base }
         // The same version: the child's base adds nothing.
         if own.version == base.version { return own }
@@ -66,19 +66,19 @@ extension NSManagedObject {
         else {
             return false
         }
-        return own.version < context.renewed(other, of: self).version
+        return own.version < context.raised(other, of: self).version
     }
 
     /// The row that this object is based on, with the version that saves have given it since where it is not the store's own.
     private final var ownStanding: PushBase? {
         guard let context = managedObjectContext, context.link.givesUnsavedRows else { return standing }
-        return standing.map { context.renewed($0, of: self) }
+        return standing.map { context.raised($0, of: self) }
     }
 }
 
 extension NSManagedObjectContext {
     /// Raises a base's version past the saves of the topmost context. The caller holds that context.
-    final func renewed(_ base: PushBase, of object: NSManagedObject) -> PushBase {
+    final func raised(_ base: PushBase, of object: NSManagedObject) -> PushBase {
         guard let versions = topmost.savedVersions else { return base }
         return PushBase(version: versions.present(base.version, of: object._state.key), snapshot: base.snapshot)
     }

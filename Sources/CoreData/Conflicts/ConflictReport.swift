@@ -225,7 +225,7 @@ extension NSManagedObject {
         if state.pointee.row != nil, managedObjectContext?.saveMemory == nil { return }
         let wasFault = state.isFault
         forgetRowIfClean()
-        guard state.isFault else { return try renewTouched(snapshot) }
+        guard state.isFault else { return try rebaseTouched(snapshot) }
         StoredState(self).attach(snapshot)
         guard wasFault else { return }
         state.pointee.slow |= SlowReason.fault
@@ -233,11 +233,11 @@ extension NSManagedObject {
     }
 
     /// Rebases an object that the save only touches onto the store's row, so that it gets the members of that row.
-    private final func renewTouched(_ snapshot: RowSnapshot) throws {
+    private final func rebaseTouched(_ snapshot: RowSnapshot) throws {
         guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .detached]),
             _state.version != snapshot.version
         else { return }
-        context.saveMemory?.renew(self)
+        context.saveMemory?.rememberMerged(self)
         try Rebase(self, onto: snapshot, .mergeByPropertyObjectTrumpMergePolicyType, context).run()
     }
 }

@@ -17,7 +17,7 @@ struct InverseReconciliation {
         schema = context.runtime.schema
     }
 
-    /// *forget members · find other ends · renew those that disagree*, repeated for the objects that were renewed.
+    /// *forget members · find other ends · attach the stored row to those that disagree*, repeated for these.
     func run(after merged: Set<NSManagedObject>) {
         var known = merged
         var fresh = merged
@@ -27,7 +27,7 @@ struct InverseReconciliation {
             for object in fresh where !object._state.has(.detached) {
                 object.forEachStoredToMany { _, members in members.becomeFault() }
             }
-            fresh = renew(otherEnds(of: fresh, keys).subtracting(known), keys)
+            fresh = attachStoredRows(to: otherEnds(of: fresh, keys).subtracting(known), keys)
             known.formUnion(fresh)
         }
         refaultMissing()
@@ -85,11 +85,11 @@ struct InverseReconciliation {
         return RowKey(entity: schema[key.entity].root, number: key.number)
     }
 
-    // MARK: Renewing
+    // MARK: Attaching rows
 
     /// Gives the store's row to objects that disagree with it about the renewed objects, and returns them. If the store
     /// cannot be read, they become faults. So do objects whose rows are gone: a program that reads them is told (4.12).
-    private func renew(_ ends: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
+    private func attachStoredRows(to ends: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
         var renewed: Set<NSManagedObject> = []
         var gone: Set<RowKey> = []
         for (store, objects) in Dictionary(grouping: ends, by: { $0._state.pointee.store }) {
@@ -99,7 +99,7 @@ struct InverseReconciliation {
                 guard let read = object.lastRead else { continue }
                 if let row = stored?[object._state.key.row].row {
                     guard disagrees(object, read, row, keys) else { continue }
-                    context.renew(object, row)
+                    context.refresh(object, with: row)
                 } else {
                     guard names(object, keys) else { continue }
                     object.forgetRowIfClean()

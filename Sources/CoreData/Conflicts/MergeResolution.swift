@@ -17,7 +17,7 @@ struct MergeResolution {
             let object = conflict.sourceObject
             guard !object._state.has(.detached), let context = object.managedObjectContext else { continue }
             let found = try conflict.found ?? readAgain(object, in: context)
-            context.saveMemory?.renew(object)
+            context.saveMemory?.rememberMerged(object)
             if object.isDeleted {
                 try resolveDeletion(of: object, found, context)
             } else if case .row(let row) = found {

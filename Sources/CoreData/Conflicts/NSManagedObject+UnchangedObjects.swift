@@ -20,13 +20,13 @@ extension NSManagedObject {
         guard state.has(.persistent), !state.has([.deleted, .detached]), state.pointee.row != nil, isIdle else {
             return
         }
-        managedObjectContext?.saveMemory?.renew(self)
+        managedObjectContext?.saveMemory?.rememberMerged(self)
         StoredState(self).detachRow()
     }
 
     /// Makes an object, whose row another writer may have changed, a fault if it is unchanged; else has the next
     /// attempt compare its row, because one that the save only touches would keep an old row.
-    final func renewOrCompare() {
+    final func refaultOrCompare() {
         guard let context = managedObjectContext else { return }
         forgetRowIfClean()
         if _state.has(.updated) { context.detectConflicts(for: self) }
@@ -42,14 +42,15 @@ extension NSManagedObject {
 
     /// Makes unchanged objects at the other ends of this object's row agree with it. Only members in memory are
     /// considered.
-    final func renewOtherEnds() {
+    final func refaultOtherEnds() {
         guard _state.has(.persistent), let context = managedObjectContext else { return }
         for relationship in _state.info.relationships where !relationship.description.isTransient {
             guard let inverse = relationship.inverse.map({ _state.info.schema[$0] }) else { continue }
             switch (relationship.place, inverse.place) {
-            case (.slot(let slot), _): committedTarget(at: slot)?.renew(inverse, to: self)
-            case (.toMany, .slot(let slot)): renewMembers(of: relationship, slot, context)
-            case (.toMany, .toMany): for other in others(of: relationship, context) { other.renew(inverse, to: self) }
+            case (.slot(let slot), _): committedTarget(at: slot)?.refault(inverse, unlessRelatedTo: self)
+            case (.toMany, .slot(let slot)): refaultMembers(of: relationship, slot, context)
+            case (.toMany, .toMany):
+                for other in others(of: relationship, context) { other.refault(inverse, unlessRelatedTo: self) }
             case (.fetched, _), (.toMany, .fetched): continue
             }
         }
@@ -65,7 +66,7 @@ extension NSManagedObject {
     }
 
     /// Detaches the rows of members in memory that point at this object in the store but not here.
-    private func renewMembers(of relationship: ResolvedRelationship, _ slot: Int, _ context: NSManagedObjectContext) {
+    private func refaultMembers(of relationship: ResolvedRelationship, _ slot: Int, _ context: NSManagedObjectContext) {
         let others = others(of: relationship, context).filter {
             !$0._state.isFault && $0.lastRead != nil && $0.target(at: slot) !== self
         }
@@ -80,7 +81,7 @@ extension NSManagedObject {
         }
     }
 
-    private func renew(_ relationship: ResolvedRelationship, to other: NSManagedObject) {
+    private func refault(_ relationship: ResolvedRelationship, unlessRelatedTo other: NSManagedObject) {
         switch relationship.place {
         case .slot(let slot): if !_state.isFault, target(at: slot) !== other { forgetRowIfClean() }
         case .toMany(let index):

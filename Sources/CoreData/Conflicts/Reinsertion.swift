@@ -75,7 +75,7 @@ struct Reinsertion {
 
     /// Sets the inverse of a one-to-one, unless that points at another object by now; then this side is cleared.
     private func pair(_ target: NSManagedObject, _ slot: Int, _ opposite: Int) {
-        target.renewOrCompare()
+        target.refaultOrCompare()
         switch target.target(at: opposite) {
         case nil: target.fixup.writeTarget(opposite, object)
         case let owner? where owner !== object: object.fixup.writeTarget(slot, nil)

@@ -33,7 +33,7 @@ extension SaveOperation {
             let batches = try context.readingLatest {
                 try context.writing(as: .policy) { try commitResolved(refusal, policy, memory) }
             }
-            merged = memory.renewed
+            merged = memory.merged
             return batches
         } catch {
             memory.restore()

@@ -62,7 +62,7 @@ struct ToOneMerge {
     // MARK: To-one inverses
 
     private func updateOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
-        for other in involved(context) where !other._state.has(.detached) { other.renewOrCompare() }
+        for other in involved(context) where !other._state.has(.detached) { other.refaultOrCompare() }
         if let target, target.isInaccessible { return object.fixup.writeTarget(slot, nil) }
         for other in [former, read.flatMap { context.registered($0) }] {
             guard let other, other !== target, !other._state.has(.detached) else { continue }
@@ -76,7 +76,7 @@ struct ToOneMerge {
         guard let target, target.target(at: opposite) !== object else { return }
         if let rival = target.target(at: opposite), rival !== object {
             // The rival may have been read before the other writer gave the target to this object.
-            rival.renewOrCompare()
+            rival.refaultOrCompare()
             if rival.target(at: slot) === target { rival.fixup.writeTarget(slot, nil) }
         }
         target.fixup.writeTarget(opposite, object)

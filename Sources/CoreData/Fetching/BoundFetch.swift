@@ -12,7 +12,7 @@ struct BoundFetch {
     var asFaults: Bool
     var stores: [NSPersistentStore]?
     /// Whether registered objects get the rows that are found.
-    var renews = false
+    var refreshes = false
     /// How many objects that were fetched without rows are read together.
     var page = RowChunk.maximumCount
     /// The relationships to prefetch.
