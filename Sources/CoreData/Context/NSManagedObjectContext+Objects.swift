@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
         }
         if state.has(.detached), state.pointee.row != nil { return reinsert(object) }
         let hasRelationships = state.pointee.overlay != nil || state.pointee.toMany != nil
-        enter(object)
+        registerInsertion(of: object)
         if hasRelationships { insertCompanions(of: object) }
         object.setDefaults()
         object.awakeFromInsert()
@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
     }
 
     /// Gives an object a temporary key and makes it a pending insertion, which is logged.
-    final func enter(_ object: NSManagedObject) {
+    final func registerInsertion(of object: NSManagedObject) {
         let state = object._state
         if state.identityMap == nil {
             state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())

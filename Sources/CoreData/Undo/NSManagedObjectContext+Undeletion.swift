@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
         object._state.clear(.detached)
         object._state.pointee.slow &= ~SlowReason.anyFault
         object.liftRow([:])
-        enter(object)
+        registerInsertion(of: object)
         object.forgetLostTargets()
     }
 
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
         let wasSaved = state.pointee.row != nil
         if wasSaved { object.liftRow(returning) }
         let former = currentKey(state.key)
-        enter(object)
+        registerInsertion(of: object)
         // Saved again in the store that it was in.
         if wasSaved, requiredCoordinator.persistentStores.count > 1 { choose(former.store, for: object) }
         if former.number < 0 {
