@@ -232,7 +232,8 @@ extension NSManagedObject {
         fire()
     }
 
-    /// Rebases an object that the save only touches onto the store's row, so that it gets the members of that row.
+    /// Rebases an object whose own values are unchanged onto the store's row, so that it gets the members of that row.
+    /// The versions of others were compared: they have it already.
     private final func rebaseTouched(_ snapshot: RowSnapshot) throws {
         guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .detached]),
             _state.version != snapshot.version

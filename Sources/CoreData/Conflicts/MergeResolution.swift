@@ -33,8 +33,8 @@ struct MergeResolution {
         }
     }
 
-    /// Whether an object whose row is gone is inserted again. Under objectTrump an object that is only checked by
-    /// `detectConflicts` is not: it has no changed property.
+    /// Whether an object whose row is gone is inserted again. Under objectTrump one that is listed by `detectConflicts`
+    /// alone is not: it has no changed property.
     private func isWrittenAgain(_ object: NSManagedObject) -> Bool {
         switch type {
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType: false

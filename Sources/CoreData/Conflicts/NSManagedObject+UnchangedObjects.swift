@@ -24,8 +24,8 @@ extension NSManagedObject {
         StoredState(self).detachRow()
     }
 
-    /// Makes an object, whose row another writer may have changed, a fault if it is unchanged; else has the next
-    /// attempt compare its row, because one that the save only touches would keep an old row.
+    /// For an object whose row another writer may have changed: if it is unchanged, makes it a fault; else has the next
+    /// attempt compare its version, since a save that only bumps the version would keep the old row.
     final func refaultOrCompare() {
         guard let context = managedObjectContext else { return }
         forgetRowIfClean()
@@ -40,8 +40,8 @@ extension NSManagedObject {
         _state.clear(.eventUpdated)
     }
 
-    /// Makes unchanged objects at the other ends of this object's row agree with it. Only members in memory are
-    /// considered.
+    /// Refreshes unchanged objects in memory whose relationship to this one contradicts its row: they, or their
+    /// members, become faults.
     final func refaultOtherEnds() {
         guard _state.has(.persistent), let context = managedObjectContext else { return }
         for relationship in _state.info.relationships where !relationship.description.isTransient {

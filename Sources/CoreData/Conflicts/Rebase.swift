@@ -74,13 +74,13 @@ struct Rebase {
         }
     }
 
-    /// Whether a one-to-one was set here on its inverse, from a newer row than this object's.
+    /// Whether a one-to-one was set here from the other end, whose row is newer than this object's.
     private func isSetByInverse(_ slot: Int) -> Bool {
         guard let opposite = info.slotInverses[slot]?.slot, let other = object.target(at: slot) else { return false }
         return other.isChanged(at: opposite) && other.target(at: opposite) === object
     }
 
-    /// Whether a stored pair was removed here on its inverse, from a newer row than this object's.
+    /// Whether a stored pair was removed here from the other end, whose row is newer than this object's.
     private func isRemovedByInverse(_ slot: Int, _ other: NSManagedObject) -> Bool {
         switch info.slotInverses[slot]?.place {
         case .slot(let opposite):

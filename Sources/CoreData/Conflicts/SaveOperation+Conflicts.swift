@@ -26,7 +26,7 @@ extension SaveOperation {
         context.saveReport?.begin(inserted)
         let memory = SaveMemory(context)
         context.saveMemory = memory
-        // Higher than any row time of a failed merge, so that rows read during one never count as current later.
+        // Advance `rowTime` past that of every failed merge, so that rows read during one stay stale.
         context.faulting.rowTime += (1 + context.failedMerges) << 32
         defer { context.saveMemory = nil }
         do {

@@ -30,7 +30,7 @@ struct ToOneMerge {
         let isUnmoved = read?.row == stored?.row && former === target
         switch inverse.place {
         case .toMany(let index): if !isUnmoved { updateMembers(object, index, context) }
-        // If it was changed here, the row of the other object may be old.
+        // Also if the target was changed here: the other end may predate the other writer's change.
         case .slot(let opposite):
             if !isUnmoved || target?._state.key.row != stored?.row { updateOpposite(object, opposite, context) }
         case .fetched: break
@@ -75,7 +75,7 @@ struct ToOneMerge {
         }
         guard let target, target.target(at: opposite) !== object else { return }
         if let rival = target.target(at: opposite), rival !== object {
-            // The rival may have been read before the other writer gave the target to this object.
+            // `rival` may predate the other writer's change; refresh it.
             rival.refaultOrCompare()
             if rival.target(at: slot) === target { rival.fixup.writeTarget(slot, nil) }
         }

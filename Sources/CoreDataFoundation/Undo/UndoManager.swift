@@ -85,8 +85,8 @@ open class UndoManager: NSObject {
 
     /// Opens the event's group before there is anything to register, so that `canUndo` and `setActionName(_:)` see it.
     ///
-    /// For contexts, which register what changed only when they process pending changes. Does nothing while registration
-    /// is disabled.
+    /// For contexts, which register what changed only when they process pending changes. Does nothing while
+    /// registration is disabled.
     package func expectChanges() {
         guard isUndoRegistrationEnabled else { return }
         openEventGroupIfNeeded()

@@ -1,4 +1,4 @@
-// What a save that resolved a conflict leaves in its context: both sides of every pair agree, with each other and with the store.
+// What a save that resolved a conflict leaves in its context: both sides of every pair agree, also with the store.
 
 import CoreDataTestSupport
 import CoreDataValues
