@@ -5,7 +5,7 @@ import CoreDataValues
 /// The stored half (row, members) of an object being merged: the only way in which a policy replaces these or an order.
 ///
 /// Creating one first snapshots the object, so that a failed save can restore it. What a merge writes as a program
-/// would, into overlays and pending members, needs no snapshot: `SaveMemory` reverts objects that had no changes before.
+/// would, into overlays and pending members, needs none: `SaveMemory` reverts objects that had no changes before.
 struct StoredState {
     private let object: NSManagedObject
     private var state: UnsafeMutablePointer<ObjectState> { object._state }

@@ -3,8 +3,8 @@
 import CoreDataValues
 
 extension BatchBuilder {
-    /// Adds an object without changed values to the touches, or only checks it. Returns true if it needs a compared
-    /// update, which raises its version.
+    /// For an object without changed values. Returns true if the row must be updated with a version check; otherwise
+    /// bumps its version, just checks it, or does neither.
     @inline(never)
     func needsVersion(_ object: NSManagedObject) throws -> Bool {
         guard object.hasChangedToMany() else {

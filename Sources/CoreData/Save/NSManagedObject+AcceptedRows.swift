@@ -54,7 +54,7 @@ extension NSManagedObject {
             guard members.hasOrder, !isOwner(ofChanged: members, index) else {
                 return members.acceptChanges(isOrdered: isOrdered)
             }
-            // A refresh of a member dropped its side of this change: the members are read from the store.
+            // The member was refreshed and lost its side; reread the members.
             members.revert()
             members.becomeFault()
         }

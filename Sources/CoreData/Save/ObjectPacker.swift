@@ -10,7 +10,7 @@ struct ObjectPacker<Shape: Equatable, Note> {
     struct Packed {
         let shape: Shape
         let chunk: RowChunk
-        /// What the caller keeps of the rows.
+        /// The caller's note on this chunk.
         var note: Note
     }
 
@@ -35,7 +35,7 @@ struct ObjectPacker<Shape: Equatable, Note> {
 
     /// Packs an object's present values as the next row of a shape.
     ///
-    /// - Parameter note: what is kept of a chunk without rows.
+    /// - Parameter note: the caller's note on a new chunk.
     /// - Returns: the chunk, whose last row it is.
     @inline(__always)
     mutating func pack(
@@ -52,7 +52,7 @@ struct ObjectPacker<Shape: Equatable, Note> {
         return chunk
     }
 
-    /// What is kept of the chunk that took the last object.
+    /// The caller's note on the chunk that took the last object.
     var note: Note {
         get { packed[place].note }
         _modify { yield &packed[place].note }
@@ -127,8 +127,8 @@ extension NSManagedObject {
         packChangedTransients(into: chunk)
     }
 
-    /// Adds transient values of the overlay alone. A child's own row contains those that its save pushed, so that they
-    /// remain when later changes are dropped.
+    /// Adds only transient values that were changed here. A child's own row contains those that its save pushed, so that
+    /// they remain when later changes are dropped.
     final func packChangedTransients(into chunk: RowChunk) {
         let info = _state.info
         guard info.hasTransientSlots, let overlay = _state.overlay else { return }
