@@ -48,7 +48,7 @@ private struct InvariantCheck {
         breaches.append(name + what())
     }
 
-    /// The list of dirty objects has each once, and as many with changes as are counted (I-2).
+    /// Each dirty object is listed once, as is each of the open event; `dirtyCount` matches (I-2).
     mutating func lists() {
         let tracker = context.tracker
         expect(listed.values.allSatisfy { $0 == 1 }, nil, "an object stands twice in the list of changed ones")
@@ -78,7 +78,7 @@ private struct InvariantCheck {
         expect(!state.has(.detached), object, "it has left the context and is registered")
     }
 
-    /// An object has a row in the chunk that it keeps, or is new or a fault, and its overlay is known to its getters.
+    /// A row lies in the object's own chunk; an object without one is new or a fault. `slow` shows the overlay.
     mutating func row(_ object: NSManagedObject) {
         let state = object._state
         if state.pointee.overlay != nil {

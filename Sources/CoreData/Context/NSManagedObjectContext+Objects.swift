@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
         tracker.addToEvent(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
     }
 
-    /// Removes an object without a row from the context. It keeps its values for a redo.
+    /// Detaches an object from the context. It keeps its values, for a redo.
     ///
     /// Its stored members are forgotten here, since an undo links members to it before it restores the object.
     final func withdraw(_ object: NSManagedObject) {

@@ -2,7 +2,10 @@
 
 import CoreDataValues
 
-/// Writes an object's relationships, both sides of each pair: what a to-many holds changes through it alone.
+/// Writes an object's relationships, both sides of each pair.
+///
+/// Programs, undo, delete rules and saves of children write through it. What else changes a to-many does so itself:
+/// merges, refreshes and reads of its members, and references to objects that are gone.
 struct RelationshipFixup {
     /// The object on whose side a pair is written.
     let object: NSManagedObject

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Whether this object's row need not be compared: only members changed, and no limit or order depends on them.
     final func isOnlyTouched() -> Bool {
-        // Compared: the inverse depends on this to-one, a child has changed the object, or its class validates updates.
+        // Compared: an inverse depends on a to-one set here, a child has changed it, or its class validates updates.
         if statesTarget || _state.has(.childBase) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates {
             return false
         }

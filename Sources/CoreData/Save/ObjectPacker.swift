@@ -127,8 +127,8 @@ extension NSManagedObject {
         packChangedTransients(into: chunk)
     }
 
-    /// Adds only transient values that were changed here. A child's own row contains those that its save pushed, so that
-    /// they remain when later changes are dropped.
+    /// Adds only transient values that were changed here. A child's own row contains those that its save pushed, so
+    /// that they remain when later changes are dropped.
     final func packChangedTransients(into chunk: RowChunk) {
         let info = _state.info
         guard info.hasTransientSlots, let overlay = _state.overlay else { return }
