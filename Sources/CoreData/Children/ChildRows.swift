@@ -26,7 +26,7 @@ struct ChildRows {
     mutating func add(_ object: NSManagedObject, in context: NSManagedObjectContext) throws -> Bool {
         let state = object._state
         if state.isFault, state.pointee.row == nil { object.fire() }
-        guard !state.has([.deleted, .gone]) else { return false }
+        guard !state.has([.deleted, .detached]) else { return false }
         if state.isFault, state.pointee.row == nil {
             try context.faulting.throwReadError()
             return false

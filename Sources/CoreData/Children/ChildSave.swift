@@ -3,11 +3,11 @@
 import CoreDataValues
 import Foundation
 
-/// Copies the changes of a child's objects to their twins, the parent's objects of the same keys.
+/// Copies the changes of a child's objects to their counterparts, the parent's objects of the same keys.
 ///
 /// Every write uses the parent's setters, so the parent logs it for undo, maintains inverses and notifies. The child's
-/// values win; merge policies are not asked (6.4). Twins are looked up before anything is written: a save that fails
-/// changes nothing. Used once, while the child holds its parent.
+/// values win; merge policies are not asked (6.4). Counterparts are looked up before anything is written: a save that
+/// fails changes nothing. Used once, while the child holds its parent.
 struct ChildSave {
     private let context: NSManagedObjectContext
     private let link: ParentLink
@@ -17,7 +17,7 @@ struct ChildSave {
     /// Objects that were set to the values they had before.
     private let unchanged: ContiguousArray<NSManagedObject>
     private let deleted: ContiguousArray<NSManagedObject>
-    private var twins: [ObjectIdentifier: NSManagedObject] = [:]
+    private var counterparts: [ObjectIdentifier: NSManagedObject] = [:]
     /// Members new to the parent, by ordered to-manys that the child added members to without reading them.
     private var newMembers: [ObjectIdentifier: ContiguousArray<NSManagedObject>] = [:]
 
@@ -42,12 +42,16 @@ struct ChildSave {
     mutating func run() throws {
         if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         deleted.borrowEach { $0.keepParentValues() }
-        try findTwins()
+        try findCounterparts()
         try findNewMembers()
         parent.processPendingChanges()
         let bases = bases()
         for object in inserted {
-            if let twin = twins[ObjectIdentifier(object)] { parent.undeleteLogged(twin) } else { makeTwin(of: object) }
+            if let counterpart = counterparts[ObjectIdentifier(object)] {
+                parent.undeleteLogged(counterpart)
+            } else {
+                makeCounterpart(of: object)
+            }
         }
         for object in inserted { pushNewValues(of: object) }
         for object in updated { pushValues(of: object) }
@@ -55,14 +59,16 @@ struct ChildSave {
         forEachPair { pushMembers(of: $0, to: $1) }
         forEachPair { pushOrders(of: $0, to: $1) }
         for object in deleted {
-            guard let twin = twins[ObjectIdentifier(object)] else { continue }
-            link.remember(twin)
-            parent.delete(twin)
+            guard let counterpart = counterparts[ObjectIdentifier(object)] else { continue }
+            link.remember(counterpart)
+            parent.delete(counterpart)
         }
-        for (twin, base) in bases { parent.tracker.keep(base, for: twin) }
+        for (counterpart, base) in bases { parent.tracker.setBase(base, for: counterpart) }
         handOnChecks()
         for expectation in context.expectations {
-            if let twin = twin(of: expectation.object) { parent.expect(expectation.version, of: twin) }
+            if let counterpart = counterpart(of: expectation.object) {
+                parent.expect(expectation.version, of: counterpart)
+            }
         }
         parent.processPendingChanges()
         acceptChanges()
@@ -70,16 +76,17 @@ struct ChildSave {
 
     /// Whether there is anything to push, including transient values (1.13).
     private static func isChanged(_ object: NSManagedObject, _ transients: FormerTransients) -> Bool {
-        object.hasChangedToMany() || object._state.has(.based)
+        object.hasChangedToMany() || object._state.has(.childBase)
             || object.slots.contains { isChanged(object, $0, transients) }
     }
 
-    /// Whether a slot of a saved object changed. Former transient values are kept beside, as no row has them. In a
-    /// `based` object any overlay value counts: it may equal a row that was read after the child below changed it.
+    /// Whether a slot of a saved object changed. Former transient values are kept beside, as no row has them. In an
+    /// object with `childBase` any overlay value counts: it may equal a row that was read after the child below changed
+    /// it.
     static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
         if object._state.info.entity.slots[slot].isTransient { return transients.differ(object, slot) }
         guard let overlay = object._state.overlay, overlay.isPresent(slot) else { return false }
-        return object._state.has(.based) || object.differs(slot, overlay)
+        return object._state.has(.childBase) || object.differs(slot, overlay)
     }
 
     private func isChanged(_ object: NSManagedObject, _ slot: Int) -> Bool {
@@ -88,55 +95,63 @@ struct ChildSave {
 
     // MARK: Bases
 
-    /// The rows to compare when the twins are saved, found before anything is written. An owner of which only members
-    /// changed has none.
-    private func bases() -> [(twin: NSManagedObject, base: PushBase)] {
+    /// The rows to compare when the counterparts are saved, found before anything is written. An owner of which only
+    /// members changed has none.
+    private func bases() -> [(counterpart: NSManagedObject, base: PushBase)] {
         (updated.filter { $0.isRowChanged } + deleted).compactMap { object in
-            guard let twin = twins[ObjectIdentifier(object)] else { return nil }
-            return twin.base(with: object).map { (twin, $0) }
+            guard let counterpart = counterparts[ObjectIdentifier(object)] else { return nil }
+            return counterpart.base(with: object).map { (counterpart, $0) }
         }
     }
 
     /// Has the parent's save compare objects given to `detectConflicts(for:)` here with the rows read here.
     private func handOnChecks() {
         for object in context.checkedObjects {
-            guard let twin = twins[ObjectIdentifier(object)], !twin._state.has(.deleted) else { continue }
-            parent.detectConflicts(for: twin)
-            guard let base = twin.base(with: object), let read = twin.standing, base.version < read.version else {
+            guard let counterpart = counterparts[ObjectIdentifier(object)], !counterpart._state.has(.deleted) else {
                 continue
             }
-            parent.tracker.keep(base, for: twin)
+            parent.detectConflicts(for: counterpart)
+            guard let base = counterpart.base(with: object), let read = counterpart.standing,
+                base.version < read.version
+            else {
+                continue
+            }
+            parent.tracker.setBase(base, for: counterpart)
         }
     }
 
-    // MARK: Twins
+    // MARK: Counterparts
 
     /// Finds the parent's object for each changed or deleted one. Missing rows are read with one statement for each
     /// table.
-    private mutating func findTwins() throws {
+    private mutating func findCounterparts() throws {
         let checked = context.checkedObjects.filter { !$0._state.has(.dirty) }
         var known = updated
         known += deleted.filter { !$0._state.has(.inaccessible) }
         known += checked
         // Insertions with permanent keys: their deletion may have been pushed and then undone.
         let returned = context.hasEarlyKeys ? inserted.filter { $0._state.pointee.number > 0 } : []
-        let found = try readTwins(of: known + returned)
-        for (object, twin) in zip(returned, found[known.count...]) {
-            guard let twin else { continue }
-            if ChildSave.isThere(twin) || twin._state.has(.deleted) && !twin._state.has([.gone, .inaccessible]) {
-                twins[ObjectIdentifier(object)] = twin
+        let found = try readCounterparts(of: known + returned)
+        for (object, counterpart) in zip(returned, found[known.count...]) {
+            guard let counterpart else { continue }
+            if ChildSave.isThere(counterpart)
+                || counterpart._state.has(.deleted) && !counterpart._state.has([.detached, .inaccessible])
+            {
+                counterparts[ObjectIdentifier(object)] = counterpart
             }
         }
-        if link.hasDeletedTwins {
-            for object in inserted where twins[ObjectIdentifier(object)] == nil {
-                if let twin = link.deletedTwin(object._state.key) { twins[ObjectIdentifier(object)] = twin }
+        if link.hasDeletedCounterparts {
+            for object in inserted where counterparts[ObjectIdentifier(object)] == nil {
+                if let counterpart = link.deletedCounterpart(object._state.key) {
+                    counterparts[ObjectIdentifier(object)] = counterpart
+                }
             }
         }
-        for (object, twin) in zip(known, found) {
-            if let twin, ChildSave.isThere(twin) {
-                twins[ObjectIdentifier(object)] = twin
+        for (object, counterpart) in zip(known, found) {
+            if let counterpart, ChildSave.isThere(counterpart) {
+                counterparts[ObjectIdentifier(object)] = counterpart
             } else {
-                try MissingTwin(of: object, in: parent)
+                try MissingParentObject(of: object, in: parent)
                     .check(isAlone: isDeletionAlone, isGiven: checked.contains { $0 === object })
             }
         }
@@ -144,53 +159,59 @@ struct ChildSave {
 
     /// Whether nothing is saved but deletions and the nullified relationships of their rules.
     private var isDeletionAlone: Bool {
-        inserted.isEmpty && !updated.contains { MissingTwin(of: $0, in: parent).hasChangedRow }
+        inserted.isEmpty && !updated.contains { MissingParentObject(of: $0, in: parent).hasChangedRow }
     }
 
-    private static func isThere(_ twin: NSManagedObject) -> Bool {
-        !twin._state.has([.deleted, .gone]) && !(twin._state.isFault && twin._state.pointee.row == nil)
+    private static func isThere(_ counterpart: NSManagedObject) -> Bool {
+        !counterpart._state.has([.deleted, .detached])
+            && !(counterpart._state.isFault && counterpart._state.pointee.row == nil)
     }
 
     /// Returns the parent's objects with their rows, as far as these exist. They are retained from the look-up on, as
     /// another thread's merge may release one last.
-    private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<NSManagedObject?> {
-        var twins = ContiguousArray(objects.map { parent.registered($0._state.key) })
+    private func readCounterparts(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<
+        NSManagedObject?
+    > {
+        var counterparts = ContiguousArray(objects.map { parent.registered($0._state.key) })
         let missing = objects.indices.filter { place in
-            guard let twin = twins[place], ChildSave.isThere(twin) else { return true }
-            guard twin.isBehind(objects[place]) else { return false }
-            // The child has changed newer values than the twin has.
-            parent.refresh(twin, mergeChanges: false)
+            guard let counterpart = counterparts[place], ChildSave.isThere(counterpart) else { return true }
+            guard counterpart.isBehind(objects[place]) else { return false }
+            // The child has changed newer values than the counterpart has.
+            parent.refresh(counterpart, mergeChanges: false)
             return true
         }
         let read = try parent.readRows(of: missing.map { objects[$0]._state.key })
         defer { withExtendedLifetime(read) {} }
-        for place in missing where twins[place] == nil { twins[place] = parent.registered(objects[place]._state.key) }
-        return twins
+        for place in missing where counterparts[place] == nil {
+            counterparts[place] = parent.registered(objects[place]._state.key)
+        }
+        return counterparts
     }
 
     /// Finds the members new to ordered to-manys that the child has not read; once pushed, all would be members.
     private mutating func findNewMembers() throws {
         for object in updated {
-            guard let twin = twins[ObjectIdentifier(object)] else { continue }
+            guard let counterpart = counterparts[ObjectIdentifier(object)] else { continue }
             object.forEachToMany { index, members in
                 guard members.isFault, !members.hasOrder, !members.added.isEmpty,
                     object.relationship(toMany: index).isOrdered
                 else { return }
                 newMembers[ObjectIdentifier(members)] = members.added.objects.filter {
-                    !isTwin(of: $0, in: twin, index)
+                    !isCounterpart(of: $0, memberOf: counterpart, index)
                 }
             }
         }
         if !newMembers.isEmpty { try parent.faulting.throwReadError() }
     }
 
-    /// Whether an object's twin is a member of a to-many in the parent.
-    private func isTwin(of object: NSManagedObject, in owner: NSManagedObject, _ index: Int) -> Bool {
-        guard let other = twins[ObjectIdentifier(object)] ?? parent.registered(object._state.key),
-            !other._state.has(.gone)
+    /// Whether an object's counterpart is a member of a to-many in the parent.
+    private func isCounterpart(of object: NSManagedObject, memberOf owner: NSManagedObject, _ index: Int) -> Bool {
+        guard let other = counterparts[ObjectIdentifier(object)] ?? parent.registered(object._state.key),
+            !other._state.has(.detached)
         else {
-            // No change of the parent concerns it, so the twin's row decides.
-            return !object._state.has(.inserted) && twin(of: object).map { owner.isMember($0, at: index) } ?? false
+            // No change of the parent concerns it, so the counterpart's row decides.
+            return !object._state.has(.inserted)
+                && counterpart(of: object).map { owner.isMember($0, at: index) } ?? false
         }
         if case .slot(let slot)? = owner.relationship(toMany: index).inverse.map({ owner._state.info.schema[$0].place })
         {
@@ -199,47 +220,55 @@ struct ChildSave {
         return owner.isMember(other, at: index)
     }
 
-    private mutating func makeTwin(of object: NSManagedObject) {
-        let twin = object._state.info.makeObject()
-        parent.insert(twin, key: object._state.key)
-        twins[ObjectIdentifier(object)] = twin
-        twin.setDefaults()
-        twin.awakeFromInsert()
-        if let chosen = context.assignments?.store(of: object) { parent.choose(chosen, for: twin) }
+    private mutating func makeCounterpart(of object: NSManagedObject) {
+        let counterpart = object._state.info.makeObject()
+        parent.insert(counterpart, key: object._state.key)
+        counterparts[ObjectIdentifier(object)] = counterpart
+        counterpart.setDefaults()
+        counterpart.awakeFromInsert()
+        if let chosen = context.assignments?.store(of: object) { parent.choose(chosen, for: counterpart) }
     }
 
     private func forEachPair(_ body: (NSManagedObject, NSManagedObject) -> Void) {
-        for object in inserted { if let twin = twins[ObjectIdentifier(object)] { body(object, twin) } }
-        for object in updated { if let twin = twins[ObjectIdentifier(object)] { body(object, twin) } }
+        for object in inserted {
+            if let counterpart = counterparts[ObjectIdentifier(object)] { body(object, counterpart) }
+        }
+        for object in updated {
+            if let counterpart = counterparts[ObjectIdentifier(object)] { body(object, counterpart) }
+        }
     }
 
     /// The parent's object for any object of the child, nil if it is gone.
-    private func twin(of object: NSManagedObject) -> NSManagedObject? {
-        if let known = twins[ObjectIdentifier(object)] { return known }
+    private func counterpart(of object: NSManagedObject) -> NSManagedObject? {
+        if let known = counterparts[ObjectIdentifier(object)] { return known }
         guard object._state.has(.persistent) else { return nil }
         let found = parent.object(for: object._state.key)
-        return found._state.has(.gone) ? nil : found
+        return found._state.has(.detached) ? nil : found
     }
 
     // MARK: Values
 
-    /// Pushes all values of an insertion, and nil for values that only a new or former twin has.
+    /// Pushes all values of an insertion, and nil for values that only a new or former counterpart has.
     private func pushNewValues(of object: NSManagedObject) {
-        guard let twin = twins[ObjectIdentifier(object)] else { return }
-        let wasThere = twin._state.has(.persistent)
+        guard let counterpart = counterparts[ObjectIdentifier(object)] else { return }
+        let wasThere = counterpart._state.has(.persistent)
         for slot in object.slots where ChildSave.isAttribute(object, slot) {
             if object._state.overlay?.isPresent(slot) == true || object._state.info.hasTransientDefault(slot) {
-                if !wasThere || twin.value(at: slot) != object.value(at: slot) { twin.copyValue(slot, from: object) }
-            } else if twin._state.overlay?.isPresent(slot) == true || twin._state.pointee.row?.isPresent(slot) == true {
-                twin.write(.null, at: slot)
+                if !wasThere || counterpart.value(at: slot) != object.value(at: slot) {
+                    counterpart.copyValue(slot, from: object)
+                }
+            } else if counterpart._state.overlay?.isPresent(slot) == true
+                || counterpart._state.pointee.row?.isPresent(slot) == true
+            {
+                counterpart.write(.null, at: slot)
             }
         }
     }
 
     private func pushValues(of object: NSManagedObject) {
-        guard let twin = twins[ObjectIdentifier(object)] else { return }
+        guard let counterpart = counterparts[ObjectIdentifier(object)] else { return }
         for slot in object.slots where ChildSave.isAttribute(object, slot) && isChanged(object, slot) {
-            twin.copyValue(slot, from: object)
+            counterpart.copyValue(slot, from: object)
         }
     }
 
@@ -249,20 +278,20 @@ struct ChildSave {
 
     // MARK: Relationships
 
-    private func pushTargets(of object: NSManagedObject, to twin: NSManagedObject) {
+    private func pushTargets(of object: NSManagedObject, to counterpart: NSManagedObject) {
         let isNew = object._state.has(.inserted)
         for slot in object.slots where object.kind(slot) == .toOne {
             if let overlay = object._state.overlay, overlay.isPresent(slot) {
                 guard isNew || isChanged(object, slot) else { continue }
-                twin.fixup.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
-            } else if isNew, twin.target(at: slot) != nil {
-                twin.fixup.setTarget(slot, nil)
+                counterpart.fixup.setTarget(slot, overlay.object(slot).flatMap { self.counterpart(of: $0) })
+            } else if isNew, counterpart.target(at: slot) != nil {
+                counterpart.fixup.setTarget(slot, nil)
             }
         }
     }
 
     /// Pushes pairs that are in no to-one.
-    private func pushMembers(of object: NSManagedObject, to twin: NSManagedObject) {
+    private func pushMembers(of object: NSManagedObject, to counterpart: NSManagedObject) {
         object.forEachToMany { index, members in
             guard members.isChanged else { return }
             let relationship = object.relationship(toMany: index)
@@ -270,31 +299,31 @@ struct ChildSave {
                 return pushUnchanged(members, slot)
             }
             for member in members.removed.objects {
-                if let other = self.twin(of: member) { twin.fixup.removeMember(index, other) }
+                if let other = self.counterpart(of: member) { counterpart.fixup.removeMember(index, other) }
             }
             for member in members.added.objects {
-                if let other = self.twin(of: member) { twin.fixup.addMember(index, other) }
+                if let other = self.counterpart(of: member) { counterpart.fixup.addMember(index, other) }
             }
         }
     }
 
     /// Pushes the targets of members with unchanged to-ones, as the parent's may differ: only the owner changed.
     private func pushUnchanged(_ members: ToMany, _ slot: Int) {
-        for member in members.added.objects + members.removed.objects where !member._state.has([.deleted, .gone]) {
+        for member in members.added.objects + members.removed.objects where !member._state.has([.deleted, .detached]) {
             if isChanged(member, slot) { continue }
-            guard let other = twin(of: member), ChildSave.isThere(other) else { continue }
-            let target = member.target(at: slot).flatMap { twin(of: $0) }
+            guard let other = counterpart(of: member), ChildSave.isThere(other) else { continue }
+            let target = member.target(at: slot).flatMap { counterpart(of: $0) }
             if other.target(at: slot) !== target { other.fixup.setTarget(slot, target) }
         }
     }
 
     /// Pushes the child's orders; members that only the parent has come last.
-    private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
+    private func pushOrders(of object: NSManagedObject, to counterpart: NSManagedObject) {
         object.forEachToMany { index, members in
             guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else {
                 return
             }
-            let order = PushedOrder(object, twin, index, members, twinOf: self.twin(of:))
+            let order = PushedOrder(object, counterpart, index, members, counterpartOf: self.counterpart(of:))
             order.push(new: newMembers[ObjectIdentifier(members)])
         }
     }
@@ -314,12 +343,13 @@ struct ChildSave {
         for object in deleted { context.withdraw(object) }
     }
 
-    /// Packs the pushed values with the versions that the changes are based on; for an insertion with that of its twin.
+    /// Packs the pushed values with the versions that the changes are based on; for an insertion with that of its
+    /// counterpart.
     private func packed(_ objects: ContiguousArray<NSManagedObject>) -> [(NSManagedObject, RowChunk, Int)] {
         var packer = ObjectPacker<UInt16, Void>(room: objects.count)
         return objects.map { object in
             let state = object._state
-            let standing = state.has(.inserted) ? twins[ObjectIdentifier(object)]?.standing : object.standing
+            let standing = state.has(.inserted) ? counterparts[ObjectIdentifier(object)]?.standing : object.standing
             let chunk = packer.pack(
                 object, as: state.pointee.entity, key: state.pointee.number, version: standing?.version ?? 0)
             object.packChangedTransients(into: chunk)
@@ -333,7 +363,7 @@ extension NSManagedObjectContext {
     final func insert(_ object: NSManagedObject, key: ObjectKey) {
         let state = object._state
         state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
-        object.learnClass()
+        object.resolveAccessors()
         state.pointee.number = key.number
         state.pointee.store = key.store
         state.pointee.slow |= SlowReason.overlay

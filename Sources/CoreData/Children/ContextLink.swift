@@ -3,14 +3,15 @@
 import CoreDataValues
 import Foundation
 
-/// What a context reads from and saves into: the stores of its coordinator (`CoordinatorLink`), or a parent (`ParentLink`).
+/// What a context reads from and saves into: its coordinator's stores (`CoordinatorLink`), or a parent (`ParentLink`).
 ///
-/// All that a child context does otherwise than others is decided behind these requirements; nothing else asks whether a context is a
-/// child. Each call names the context whose link it is.
+/// What a child context does otherwise than others is decided behind these requirements. A few callers ask
+/// `givesUnsavedRows` beside them, since rows from a parent carry transient values, and keys and versions that it may
+/// replace. Each call names the context whose link it is.
 protocol ContextLink: AnyObject {
     var parent: NSManagedObjectContext? { get }
-    /// Whether rows from here may be unsaved: with keys that are replaced later, values of transient attributes, and changes that do not
-    /// count in their versions.
+    /// Whether rows from here may be unsaved: with keys that are replaced later, values of transient attributes, and
+    /// changes that do not count in their versions.
     var givesUnsavedRows: Bool { get }
 
     /// Runs a block that may read from here, with everything held that this needs.
@@ -97,7 +98,7 @@ protocol ContextLink: AnyObject {
     func refuse(_ conflicts: [Conflict], in store: NumberedStore, _ operation: SaveOperation) throws
 
     /// The error of changes to objects whose rows were found gone.
-    func error(ofMissed objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error
+    func error(ofMissing objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error
 
     /// - Throws: `unsupported` where a transaction cannot be reverted.
     func checkMayRevert() throws

@@ -91,8 +91,8 @@ final class CoordinatorLink: ContextLink, Sendable {
         throw try operation.error(of: conflicts, in: store)
     }
 
-    func error(ofMissed objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error {
-        context.conflict(ofMissed: objects)
+    func error(ofMissing objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error {
+        context.conflict(ofMissing: objects)
     }
 
     func checkMayRevert() throws {}

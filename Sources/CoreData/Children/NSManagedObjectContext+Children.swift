@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         for number in numbers {
             let key = currentKey(ObjectKey(number: number, entity: root, store: number < 0 ? 0 : store))
             let found = registered(key)
-            if let found, key.number <= 0 || found._state.hasValues || found._state.has([.deleted, .gone]) {
+            if let found, key.number <= 0 || found._state.hasValues || found._state.has([.deleted, .detached]) {
                 try packer.add(found, in: self)
             } else if key.number > 0 {
                 others[key.store, default: []].append(key.number)
@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
             let key = ObjectKey(number: row.key(layout), entity: layout.entity, store: store)
             guard let object = registered(key) else { continue }
             let state = object._state
-            if state.has([.deleted, .gone]) || state.pointee.overlay != nil { return true }
+            if state.has([.deleted, .detached]) || state.pointee.overlay != nil { return true }
             guard let read = object.lastRead else { continue }
             // Unsaved changes of a parent do not change the version.
             let isOther =

@@ -7,24 +7,24 @@ import Synchronization
 /// What a child context knows of its parent.
 final class ParentLink: ContextLink {
     let above: NSManagedObjectContext
-    private let relatives: Relatives
+    private let family: ContextFamily
     /// How many of the coordinator's new permanent keys the child has accepted.
     private(set) var keysSeen: Int
-    /// Twins of unsaved objects whose deletion was pushed.
-    private var deletedTwins: [ObjectKey: WeakObject] = [:]
+    /// Counterparts of unsaved objects whose deletion was pushed.
+    private var deletedCounterparts: [ObjectKey: WeakObject] = [:]
 
     private struct WeakObject { weak var object: NSManagedObject? }
 
     init(to parent: NSManagedObjectContext) {
         above = parent
-        relatives = parent.requiredCoordinator.relatives
-        keysSeen = relatives.join()
+        family = parent.requiredCoordinator.contextFamily
+        keysSeen = family.addChild()
         parent.childCount.wrappingAdd(1, ordering: .relaxed)
     }
 
     deinit {
         above.childCount.wrappingSubtract(1, ordering: .relaxed)
-        relatives.leave()
+        family.removeChild()
     }
 
     var parent: NSManagedObjectContext? { above }
@@ -50,28 +50,30 @@ final class ParentLink: ContextLink {
         try withParent(of: context) { _ in try body() }
     }
 
-    // MARK: Twins
+    // MARK: Counterparts
 
     /// Keeps a weak reference to the parent's object for one whose deletion is pushed. If the deletion is undone here,
     /// that object is undeleted, as long as the parent's undo stack or the program retains it.
-    func remember(_ twin: NSManagedObject) {
-        guard twin._state.pointee.number < 0 || twin._state.has(.inserted) else { return }
-        if deletedTwins.count == deletedTwins.capacity { deletedTwins = deletedTwins.filter { $0.value.object != nil } }
-        deletedTwins[twin._state.key] = WeakObject(object: twin)
+    func remember(_ counterpart: NSManagedObject) {
+        guard counterpart._state.pointee.number < 0 || counterpart._state.has(.inserted) else { return }
+        if deletedCounterparts.count == deletedCounterparts.capacity {
+            deletedCounterparts = deletedCounterparts.filter { $0.value.object != nil }
+        }
+        deletedCounterparts[counterpart._state.key] = WeakObject(object: counterpart)
     }
 
-    var hasDeletedTwins: Bool { !deletedTwins.isEmpty }
+    var hasDeletedCounterparts: Bool { !deletedCounterparts.isEmpty }
 
     /// The object that was remembered for a key.
-    func deletedTwin(_ key: ObjectKey) -> NSManagedObject? { deletedTwins[key]?.object }
+    func deletedCounterpart(_ key: ObjectKey) -> NSManagedObject? { deletedCounterparts[key]?.object }
 
     // MARK: Keys
 
     /// Never inlined, as most look-ups have none to accept.
     @inline(never)
     func acceptPermanentKeys(_ context: NSManagedObjectContext) {
-        guard keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }
-        let news = relatives.keys(since: keysSeen)
+        guard keysSeen != family.keyCount.load(ordering: .acquiring) else { return }
+        let news = family.keys(since: keysSeen)
         keysSeen = news.count
         for (former, key) in news.keys {
             let found = context.requiredIdentityMap.object(number: former, entity: key.entity.rawValue, store: 0)
@@ -106,20 +108,22 @@ final class ParentLink: ContextLink {
 
     func obtainPermanentIDs(for objects: [NSManagedObject], _ context: NSManagedObjectContext) throws {
         try withParent(of: context) { parent in
-            let twins = objects.map(\._state.key).filter { $0.number <= 0 }.compactMap { parent.registered($0) }
-            try parent.obtainPermanentIDs(for: twins)
+            let counterparts = objects.map(\._state.key).filter { $0.number <= 0 }.compactMap { parent.registered($0) }
+            try parent.obtainPermanentIDs(for: counterparts)
         }
         withParent(of: context) { _ in }
     }
 
     func keepsKey(_ former: ObjectKey, _ context: NSManagedObjectContext) -> Bool {
-        deletedTwin(former) != nil || knows(former, context)
+        deletedCounterpart(former) != nil || knows(former, context)
     }
 
     /// Whether contexts above still have a row: it may be deleted there too, with the deletion pending, or they took it back.
     func knows(_ key: ObjectKey, _ context: NSManagedObjectContext) -> Bool {
         withParent(of: context) { parent in
-            if let twin = parent.registered(key), twin._state.has(.dirty), !twin._state.has([.gone, .inaccessible]) {
+            if let counterpart = parent.registered(key), counterpart._state.has(.dirty),
+                !counterpart._state.has([.detached, .inaccessible])
+            {
                 return true
             }
             return parent.link.knows(key, parent)
@@ -148,14 +152,14 @@ final class ParentLink: ContextLink {
 
     func comparedVersion(of object: NSManagedObject, _ context: NSManagedObjectContext) -> Int32 {
         withParent(of: context) { _ in
-            object.standing.map { context.renewed($0, of: object).version } ?? object.comparedVersion
+            object.standing.map { context.raised($0, of: object).version } ?? object.comparedVersion
         }
     }
 
     /// Left to the save into the store.
     func refuse(_ conflicts: [Conflict], in store: NumberedStore, _ operation: SaveOperation) throws {}
 
-    func error(ofMissed objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error {
+    func error(ofMissing objects: [NSManagedObject], _ context: NSManagedObjectContext) -> any Error {
         CocoaError.deletedAbove(objects[0], "roll back, and look again at what is to be changed")
     }
 
@@ -215,6 +219,6 @@ extension NSManagedObjectContext {
             let entity = EntityIndex(rawValue: state.entity)
             keys.append((state.number, ObjectKey(number: state.assigned, entity: entity, store: state.assignedStore)))
         }
-        requiredCoordinator.relatives.note(keys)
+        requiredCoordinator.contextFamily.note(keys)
     }
 }

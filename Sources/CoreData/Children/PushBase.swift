@@ -22,7 +22,7 @@ struct PushBase {
 extension NSManagedObject {
     /// The row that this object's values are based on: the one pushed by a child, else the one that was read.
     final var standing: PushBase? {
-        if _state.has(.based), let base = managedObjectContext?.tracker.base(of: self) { return base }
+        if _state.has(.childBase), let base = managedObjectContext?.tracker.base(of: self) { return base }
         return lastRead.map { read in
             // Read again for a write or a delete rule: the version that the program has seen counts.
             guard _state.has(.unseen), let version = _state.identityMap?.version(_state.key) else {
@@ -44,18 +44,18 @@ extension NSManagedObject {
         forEachStoredToMany { index, members in
             if members.hasOrder, addedAtEnd(index, members) == nil { isRearranged = true }
         }
-        return isRearranged || _state.has(.based)
+        return isRearranged || _state.has(.childBase)
     }
 
     /// The row to compare once a child's changes are pushed to this object: the older of their base and that of the
     /// changes here. nil if no row can be compared. The caller holds all ancestors.
     final func base(with changes: NSManagedObject) -> PushBase? {
         guard _state.has(.persistent), !_state.has(.inserted), let context = managedObjectContext else { return nil }
-        guard let base = changes.standing.map({ context.renewed($0, of: self) }) else { return nil }
+        guard let base = changes.standing.map({ context.raised($0, of: self) }) else { return nil }
         guard let own = ownStanding else { return base }
         // The same version: the child's base adds nothing.
         if own.version == base.version { return own }
-        let isChanged = _state.has([.based, .deleted]) || _state.has(.updated) && countsAsChanged
+        let isChanged = _state.has([.childBase, .deleted]) || _state.has(.updated) && countsAsChanged
         return isChanged && own.version < base.version ? own : base
     }
 
@@ -66,19 +66,19 @@ extension NSManagedObject {
         else {
             return false
         }
-        return own.version < context.renewed(other, of: self).version
+        return own.version < context.raised(other, of: self).version
     }
 
     /// The row that this object is based on, with the version that saves have given it since where it is not the store's own.
     private final var ownStanding: PushBase? {
         guard let context = managedObjectContext, context.link.givesUnsavedRows else { return standing }
-        return standing.map { context.renewed($0, of: self) }
+        return standing.map { context.raised($0, of: self) }
     }
 }
 
 extension NSManagedObjectContext {
     /// Raises a base's version past the saves of the topmost context. The caller holds that context.
-    final func renewed(_ base: PushBase, of object: NSManagedObject) -> PushBase {
+    final func raised(_ base: PushBase, of object: NSManagedObject) -> PushBase {
         guard let versions = topmost.savedVersions else { return base }
         return PushBase(version: versions.present(base.version, of: object._state.key), snapshot: base.snapshot)
     }
@@ -87,19 +87,19 @@ extension NSManagedObjectContext {
 extension ChangeTracker {
     func base(of object: NSManagedObject) -> PushBase? { bases[ObjectIdentifier(object)] }
 
-    /// Keeps the base of a child's changes as long as the object has changes.
-    mutating func keep(_ base: PushBase, for object: NSManagedObject) {
+    /// Sets the base of a child's changes, which stays as long as the object has changes.
+    mutating func setBase(_ base: PushBase, for object: NSManagedObject) {
         // The pushed values equal the row that this context knows, which need not be the store's latest.
         if !object._state.has(.dirty), base.version < object._state.version { touch(object) }
         guard object._state.has(.dirty) else { return }
         bases[ObjectIdentifier(object)] = base
-        object._state.set(.based)
+        object._state.set(.childBase)
     }
 
     /// Drops the base, as the changes based on it are gone.
     mutating func forgetBase(of object: NSManagedObject) {
-        guard object._state.has(.based) else { return }
+        guard object._state.has(.childBase) else { return }
         bases[ObjectIdentifier(object)] = nil
-        object._state.clear(.based)
+        object._state.clear(.childBase)
     }
 }

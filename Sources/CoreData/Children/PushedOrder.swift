@@ -2,59 +2,60 @@
 
 import CoreDataValues
 
-/// The order of one to-many of a child's object and of its twin in the parent.
+/// The order of one to-many of a child's object and of its counterpart in the parent.
 ///
-/// The twin's members were added and removed before, new ones at the end. That mostly is the child's order, which the
-/// last members alone tell. Otherwise the orders are compared by keys, and the members that the child moved are moved.
-/// Only if both contexts changed the order are all members arranged again.
+/// The counterpart's members were added and removed before, new ones at the end. That mostly is the child's order, and
+/// the last members alone tell so. Otherwise the orders are compared by keys, and the members that the child moved are
+/// moved. Only if both contexts changed the order are all members arranged again.
 struct PushedOrder {
     private let object: NSManagedObject
-    private let twin: NSManagedObject
+    private let counterpart: NSManagedObject
     private let index: Int
     private let members: ToMany
-    private let twinOf: (NSManagedObject) -> NSManagedObject?
+    private let counterpartOf: (NSManagedObject) -> NSManagedObject?
 
     init(
-        _ object: NSManagedObject, _ twin: NSManagedObject, _ index: Int, _ members: ToMany,
-        twinOf: @escaping (NSManagedObject) -> NSManagedObject?
+        _ object: NSManagedObject, _ counterpart: NSManagedObject, _ index: Int, _ members: ToMany,
+        counterpartOf: @escaping (NSManagedObject) -> NSManagedObject?
     ) {
         self.object = object
-        self.twin = twin
+        self.counterpart = counterpart
         self.index = index
         self.members = members
-        self.twinOf = twinOf
+        self.counterpartOf = counterpartOf
     }
 
-    /// - Parameter new: the members that the twin did not have, if the child has not read the others.
+    /// - Parameter new: the members that the counterpart did not have, if the child has not read the others.
     func push(new: ContiguousArray<NSManagedObject>?) {
         if !members.hasOrder, isTail(new ?? members.added.objects) { return }
         if let new { return append(new) }
         if arrangeMoved() { return }
-        twin.fixup.arrange(index, present, as: ContiguousArray(object.members(at: index).compactMap(twinOf)))
+        counterpart.fixup.arrange(
+            index, present, as: ContiguousArray(object.members(at: index).compactMap(counterpartOf)))
     }
 
-    private var present: ContiguousArray<NSManagedObject> { ContiguousArray(twin.members(at: index)) }
+    private var present: ContiguousArray<NSManagedObject> { ContiguousArray(counterpart.members(at: index)) }
 
-    /// Whether the twins of some objects are the twin's last members, in this order.
+    /// Whether the counterparts of some objects are the counterpart's last members, in this order.
     private func isTail(_ added: ContiguousArray<NSManagedObject>) -> Bool {
-        guard let members = twin.toManyState(index) else { return added.isEmpty }
+        guard let members = counterpart.toManyState(index) else { return added.isEmpty }
         let last = (members.order ?? members.added.objects).suffix(added.count)
-        return last.count == added.count && zip(last, added).allSatisfy { $0 === twinOf($1) }
+        return last.count == added.count && zip(last, added).allSatisfy { $0 === counterpartOf($1) }
     }
 
     /// Moves new members to the end, in the child's order.
     private func append(_ new: ContiguousArray<NSManagedObject>) {
-        let last = ContiguousArray(new.compactMap(twinOf))
+        let last = ContiguousArray(new.compactMap(counterpartOf))
         let isLast = Set(last.map(ObjectIdentifier.init))
         let present = present
-        twin.fixup.arrange(index, present, as: present.filter { !isLast.contains(ObjectIdentifier($0)) } + last)
+        counterpart.fixup.arrange(index, present, as: present.filter { !isLast.contains(ObjectIdentifier($0)) } + last)
     }
 
     // MARK: By keys
 
-    /// Moves the members that the child moved. Returns whether the twin then has the child's order.
+    /// Moves the members that the child moved. Returns whether the counterpart then has the child's order.
     private func arrangeMoved() -> Bool {
-        guard let wanted = object.memberKeys(toMany: index), let known = twin.memberKeys(toMany: index),
+        guard let wanted = object.memberKeys(toMany: index), let known = counterpart.memberKeys(toMany: index),
             wanted.count == known.count
         else { return false }
         if known.isSame(as: wanted, without: []) { return true }
@@ -65,13 +66,15 @@ struct PushedOrder {
         }
         let first = wanted.count - members.added.count
         let moved = places.compactMap { place in
-            twinOf(members.order?[place] ?? members.added.objects[place - first]).map { (place: place, member: $0) }
+            counterpartOf(members.order?[place] ?? members.added.objects[place - first]).map {
+                (place: place, member: $0)
+            }
         }
         guard moved.count == places.count else { return false }
         if moved.count == 1 {
-            twin.fixup.move(moved[0].member, toMany: index, to: moved[0].place)
+            counterpart.fixup.move(moved[0].member, toMany: index, to: moved[0].place)
         } else {
-            twin.rearrange(index, moved)
+            counterpart.rearrange(index, moved)
         }
         return true
     }

@@ -17,7 +17,7 @@ struct ConflictReport {
         let schema = context.runtime.schema
         var objects: [RowKey: NSManagedObject] = [:]
         for object in Array(context.tracker.dirty) + Array(context.checkedObjects) + context.oneWayMembers {
-            guard !object._state.has(.gone), object.savedStore == store.number else { continue }
+            guard !object._state.has(.detached), object.savedStore == store.number else { continue }
             let key = object.savedKey
             objects[RowKey(entity: schema[key.entity].root, number: key.number)] = object
         }
@@ -225,19 +225,20 @@ extension NSManagedObject {
         if state.pointee.row != nil, managedObjectContext?.saveMemory == nil { return }
         let wasFault = state.isFault
         forgetRowIfClean()
-        guard state.isFault else { return try renewTouched(snapshot) }
+        guard state.isFault else { return try rebaseTouched(snapshot) }
         StoredState(self).attach(snapshot)
         guard wasFault else { return }
         state.pointee.slow |= SlowReason.fault
         fire()
     }
 
-    /// Rebases an object that the save only touches onto the store's row, so that it gets the members of that row.
-    private final func renewTouched(_ snapshot: RowSnapshot) throws {
-        guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .gone]),
+    /// Rebases an object whose own values are unchanged onto the store's row, so that it gets the members of that row.
+    /// The versions of others were compared: they have it already.
+    private final func rebaseTouched(_ snapshot: RowSnapshot) throws {
+        guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .detached]),
             _state.version != snapshot.version
         else { return }
-        context.saveMemory?.renew(self)
+        context.saveMemory?.rememberMerged(self)
         try Rebase(self, onto: snapshot, .mergeByPropertyObjectTrumpMergePolicyType, context).run()
     }
 }

@@ -35,9 +35,9 @@ struct ConstraintResolution {
                 guard let context = claimant.managedObjectContext, !claimant.isDeleted, !existing.isDeleted else {
                     continue
                 }
-                context.saveMemory?.renew(claimant)
-                context.saveMemory?.renew(existing)
-                existing.renewOtherEnds()
+                context.saveMemory?.rememberMerged(claimant)
+                context.saveMemory?.rememberMerged(existing)
+                existing.refaultOtherEnds()
                 try resolve(claimant, existing, conflict.constraint, context)
             }
         }

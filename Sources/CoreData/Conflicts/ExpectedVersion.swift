@@ -14,7 +14,7 @@ extension NSManagedObject {
     ///
     ///     response.headers[.eTag] = "\"\(casualty.rowVersion ?? 0)\""
     public final var rowVersion: Int? {
-        guard _state.has(.persistent), !_state.has(.gone) else { return nil }
+        guard _state.has(.persistent), !_state.has(.detached) else { return nil }
         if _state.isFault { fire() }
         return _state.pointee.row == nil ? nil : Int(comparedVersion)
     }

@@ -15,9 +15,9 @@ struct MergeResolution {
         // Rows that are gone come first: another object must not be rebased while it still points at one of them.
         for conflict in conflicts.filter({ $0.isRowGone }) + conflicts.filter({ !$0.isRowGone }) {
             let object = conflict.sourceObject
-            guard !object._state.has(.gone), let context = object.managedObjectContext else { continue }
+            guard !object._state.has(.detached), let context = object.managedObjectContext else { continue }
             let found = try conflict.found ?? readAgain(object, in: context)
-            context.saveMemory?.renew(object)
+            context.saveMemory?.rememberMerged(object)
             if object.isDeleted {
                 try resolveDeletion(of: object, found, context)
             } else if case .row(let row) = found {
@@ -33,8 +33,8 @@ struct MergeResolution {
         }
     }
 
-    /// Whether an object whose row is gone is inserted again. Under objectTrump an object that is only checked by
-    /// `detectConflicts` is not: it has no changed property.
+    /// Whether an object whose row is gone is inserted again. Under objectTrump one that is listed by `detectConflicts`
+    /// alone is not: it has no changed property.
     private func isWrittenAgain(_ object: NSManagedObject) -> Bool {
         switch type {
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType: false
@@ -56,7 +56,7 @@ struct MergeResolution {
     ) throws {
         guard case .row(let row) = found else {
             // Deleted on both sides.
-            object._state.set([.inaccessible, .propagated])
+            object._state.set([.inaccessible, .rulesApplied])
             return
         }
         switch type {
@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
         if runtime.hasOneWayRelationships { forget([object]) }
         tracker.unmark(object, .updated)
         tracker.mark(object, .deleted)
-        object._state.set([.inaccessible, .propagated])
+        object._state.set([.inaccessible, .rulesApplied])
         tracker.addToEvent(object, .eventDeleted)
     }
 }

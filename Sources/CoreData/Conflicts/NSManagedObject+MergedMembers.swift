@@ -34,7 +34,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Makes the present order one of this object's own, so that members keep their places when the stored ones change.
+    /// Stores the current order as a pending change, so that it survives a change of the stored members.
     final func keepOrder(ofMembers index: Int) {
         guard relationship(toMany: index).isOrdered, let members = toManyState(index), !members.hasOrder,
             !members.isFault

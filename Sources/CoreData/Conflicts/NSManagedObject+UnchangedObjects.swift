@@ -6,7 +6,7 @@ extension NSManagedObject {
     /// Whether the running save writes a row for this object; not if it only touched the object without a change.
     final var isWritten: Bool {
         let state = _state
-        guard state.has(.dirty), !state.has([.deleted, .gone]) else { return false }
+        guard state.has(.dirty), !state.has([.deleted, .detached]) else { return false }
         return state.has(.inserted) || countsAsChanged
             || managedObjectContext?.saveMemory?.isReinserted(self) == true
     }
@@ -17,14 +17,16 @@ extension NSManagedObject {
     /// Detaches the row and forgets the members of an object that has nothing to write, so that they are read again.
     final func forgetRowIfClean() {
         let state = _state
-        guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, isIdle else { return }
-        managedObjectContext?.saveMemory?.renew(self)
+        guard state.has(.persistent), !state.has([.deleted, .detached]), state.pointee.row != nil, isIdle else {
+            return
+        }
+        managedObjectContext?.saveMemory?.rememberMerged(self)
         StoredState(self).detachRow()
     }
 
-    /// Makes an object, whose row another writer may have changed, a fault if it is unchanged; else has the next
-    /// attempt compare its row, because one that the save only touches would keep an old row.
-    final func renewOrCompare() {
+    /// For an object whose row another writer may have changed: if it is unchanged, makes it a fault; else has the next
+    /// attempt compare its version, since a save that only bumps the version would keep the old row.
+    final func refaultOrCompare() {
         guard let context = managedObjectContext else { return }
         forgetRowIfClean()
         if _state.has(.updated) { context.detectConflicts(for: self) }
@@ -38,16 +40,17 @@ extension NSManagedObject {
         _state.clear(.eventUpdated)
     }
 
-    /// Makes unchanged objects at the other ends of this object's row agree with it. Only members in memory are
-    /// considered.
-    final func renewOtherEnds() {
+    /// Refreshes unchanged objects in memory whose relationship to this one contradicts its row: they, or their
+    /// members, become faults.
+    final func refaultOtherEnds() {
         guard _state.has(.persistent), let context = managedObjectContext else { return }
         for relationship in _state.info.relationships where !relationship.description.isTransient {
             guard let inverse = relationship.inverse.map({ _state.info.schema[$0] }) else { continue }
             switch (relationship.place, inverse.place) {
-            case (.slot(let slot), _): committedTarget(at: slot)?.renew(inverse, to: self)
-            case (.toMany, .slot(let slot)): renewMembers(of: relationship, slot, context)
-            case (.toMany, .toMany): for other in others(of: relationship, context) { other.renew(inverse, to: self) }
+            case (.slot(let slot), _): committedTarget(at: slot)?.refault(inverse, unlessRelatedTo: self)
+            case (.toMany, .slot(let slot)): refaultMembers(of: relationship, slot, context)
+            case (.toMany, .toMany):
+                for other in others(of: relationship, context) { other.refault(inverse, unlessRelatedTo: self) }
             case (.fetched, _), (.toMany, .fetched): continue
             }
         }
@@ -57,13 +60,13 @@ extension NSManagedObject {
     private func others(of relationship: ResolvedRelationship, _ context: NSManagedObjectContext) -> [NSManagedObject] {
         context.allObjects.filter {
             relationship.accepts($0._state.pointee.entity) && $0._state.has(.persistent)
-                && !$0._state.has([.deleted, .gone])
+                && !$0._state.has([.deleted, .detached])
                 && $0._state.pointee.store == _state.pointee.store
         }
     }
 
     /// Detaches the rows of members in memory that point at this object in the store but not here.
-    private func renewMembers(of relationship: ResolvedRelationship, _ slot: Int, _ context: NSManagedObjectContext) {
+    private func refaultMembers(of relationship: ResolvedRelationship, _ slot: Int, _ context: NSManagedObjectContext) {
         let others = others(of: relationship, context).filter {
             !$0._state.isFault && $0.lastRead != nil && $0.target(at: slot) !== self
         }
@@ -78,7 +81,7 @@ extension NSManagedObject {
         }
     }
 
-    private func renew(_ relationship: ResolvedRelationship, to other: NSManagedObject) {
+    private func refault(_ relationship: ResolvedRelationship, unlessRelatedTo other: NSManagedObject) {
         switch relationship.place {
         case .slot(let slot): if !_state.isFault, target(at: slot) !== other { forgetRowIfClean() }
         case .toMany(let index):

@@ -29,26 +29,26 @@ extension NSManagedObjectContext {
             stored.forget(members)
             for member in object.committedMembers(at: index) { member.forgetRowIfClean() }
         }
-        state.clear(.propagated)
+        state.clear(.rulesApplied)
         tracker.deletePropagation.add(object)
     }
 
     /// Restores an object that was deleted here, and the objects that its cascade rules deleted.
     func undelete(of object: NSManagedObject) {
-        guard object._state.has(.deleted), !object._state.has([.gone, .inaccessible]) else { return }
+        guard object._state.has(.deleted), !object._state.has([.detached, .inaccessible]) else { return }
         cancelDeletion(object)
         for relationship in object._state.info.relationships {
             switch relationship.place {
             case .slot(let slot):
                 guard let target = object.committedTarget(at: slot) else { continue }
                 undeleteCascaded(target, along: relationship)
-                if object.target(at: slot) == nil, !target._state.has([.deleted, .gone]) {
+                if object.target(at: slot) == nil, !target._state.has([.deleted, .detached]) {
                     object.fixup.setTarget(slot, target)
                 }
             case .toMany(let index):
                 let removed = object.toManyState(index)?.removed.objects ?? []
                 for member in removed { undeleteCascaded(member, along: relationship) }
-                for member in removed where !member._state.has([.deleted, .gone]) {
+                for member in removed where !member._state.has([.deleted, .detached]) {
                     if isFree(member, for: relationship) { object.fixup.addMember(index, member) }
                 }
             case .fetched: continue

@@ -38,30 +38,30 @@ struct Rebase {
         guard fresh.chunk.layout.slotCount == info.layout.slotCount else { return }
         let read = object.lastRead
         context.faulting.rowTime += 1
-        var moves: [TargetMove] = []
+        var toOnes: [ToOneMerge] = []
         var attributes: [(slot: Int, side: Side)] = []
         for (slot, property) in info.entity.slots.enumerated()
         where !property.isTransient && property.kind != .entityTag {
             let side = side(slot, read)
             if property.kind == .toOne {
-                moves.append(try move(slot, side, read))
+                toOnes.append(try toOneMerge(slot, side, read))
             } else {
                 attributes.append((slot, side))
             }
         }
-        let merges = toManyMerges()
+        let toManys = toManyMerges()
         for (slot, side) in attributes { write(slot, side, read) }
         StoredState(object).attach(fresh)
         context.tracker.forgetBase(of: object)
         state.dropTargets()
-        for move in moves { move.apply(to: object, in: context) }
-        for merge in merges { merge.apply(to: object, in: context) }
+        for merge in toOnes { merge.apply(to: object, in: context) }
+        for merge in toManys { merge.apply(to: object, in: context) }
         endChanges()
     }
 
     /// Decides which value a slot gets, comparing both sides with the row that the context read (6.3).
     private func side(_ slot: Int, _ read: RowSnapshot?) -> Side {
-        let isChangedHere = object.isChanged(at: slot) || isPairedHere(slot)
+        let isChangedHere = object.isChanged(at: slot) || isSetByInverse(slot)
         let isChangedThere = read.map { !agrees($0, slot) } ?? true
         switch type {
         case .errorMergePolicyType: return .changed
@@ -74,14 +74,14 @@ struct Rebase {
         }
     }
 
-    /// Whether a one-to-one was set here on its inverse, from a newer row than this object's.
-    private func isPairedHere(_ slot: Int) -> Bool {
+    /// Whether a one-to-one was set here from the other end, whose row is newer than this object's.
+    private func isSetByInverse(_ slot: Int) -> Bool {
         guard let opposite = info.slotInverses[slot]?.slot, let other = object.target(at: slot) else { return false }
         return other.isChanged(at: opposite) && other.target(at: opposite) === object
     }
 
-    /// Whether a stored pair was removed here on its inverse, from a newer row than this object's.
-    private func isPartedHere(_ slot: Int, _ other: NSManagedObject) -> Bool {
+    /// Whether a stored pair was removed here from the other end, whose row is newer than this object's.
+    private func isRemovedByInverse(_ slot: Int, _ other: NSManagedObject) -> Bool {
         switch info.slotInverses[slot]?.place {
         case .slot(let opposite):
             other.isChanged(at: opposite) && other.committedTarget(at: opposite) === object
@@ -114,7 +114,7 @@ struct Rebase {
 
     // MARK: Relationships
 
-    private func move(_ slot: Int, _ side: Side, _ read: RowSnapshot?) throws -> TargetMove {
+    private func toOneMerge(_ slot: Int, _ side: Side, _ read: RowSnapshot?) throws -> ToOneMerge {
         let former = object.target(at: slot)
         let stored = object.targetKey(at: slot, of: fresh)
         let target: NSManagedObject?
@@ -124,8 +124,9 @@ struct Rebase {
         case .stored: target = stored.map { context.object(for: $0) }
         }
         let isLost =
-            target.map { $0._state.has([.deleted, .gone]) || side == .stored && isPartedHere(slot, $0) } ?? false
-        return TargetMove(
+            target.map { $0._state.has([.deleted, .detached]) || side == .stored && isRemovedByInverse(slot, $0) }
+            ?? false
+        return ToOneMerge(
             slot: slot, read: read.flatMap { object.targetKey(at: slot, of: $0) }, stored: stored, former: former,
             target: isLost ? nil : target)
     }

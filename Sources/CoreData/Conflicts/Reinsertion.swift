@@ -35,13 +35,13 @@ struct Reinsertion {
         }
         let there = try StoredRows(keys.filter { $0.number > 0 }, in: rows)
         for (slot, target) in targets {
-            if isThere(target, there) { join(target, slot) } else { object.fixup.writeTarget(slot, nil) }
+            if isThere(target, there) { addToInverse(of: target, slot) } else { object.fixup.writeTarget(slot, nil) }
         }
         object.forEachStoredToMany { index, members in
             if let opposite = info.toManyRelationships[index].inverse.flatMap({ info.schema[$0].toManyIndex }) {
                 pair(members, index, opposite, there)
             } else {
-                keep(members, index, there)
+                dropLostMembers(of: members, index, there)
             }
         }
     }
@@ -56,14 +56,14 @@ struct Reinsertion {
     /// Whether the other object will have a row after the save.
     private func isThere(_ other: NSManagedObject, _ stored: StoredRows) -> Bool {
         let state = other._state
-        if state.has([.deleted, .gone]) { return false }
+        if state.has([.deleted, .detached]) { return false }
         return !state.has(.persistent) || companions.contains(other) || stored[state.key.row].row != nil
     }
 
     // MARK: To-ones
 
     /// Adds the object to the inverse of a to-one.
-    private func join(_ target: NSManagedObject, _ slot: Int) {
+    private func addToInverse(of target: NSManagedObject, _ slot: Int) {
         switch info.slotInverses[slot]?.place {
         case .slot(let opposite): pair(target, slot, opposite)
         case .toMany(let index):
@@ -75,7 +75,7 @@ struct Reinsertion {
 
     /// Sets the inverse of a one-to-one, unless that points at another object by now; then this side is cleared.
     private func pair(_ target: NSManagedObject, _ slot: Int, _ opposite: Int) {
-        target.renewOrCompare()
+        target.refaultOrCompare()
         switch target.target(at: opposite) {
         case nil: target.fixup.writeTarget(opposite, object)
         case let owner? where owner !== object: object.fixup.writeTarget(slot, nil)
@@ -95,7 +95,7 @@ struct Reinsertion {
         var seen: Set<NSManagedObject> = []
         for member in all where seen.insert(member).inserted {
             let isPresent = !removed.contains(member) && isThere(member, there)
-            if !member._state.has(.gone) {
+            if !member._state.has(.detached) {
                 if isPresent { member.keepOrder(ofMembers: opposite) }
                 member.merge(object, toMany: opposite, isStored: false, isPresent: isPresent)
             }
@@ -103,11 +103,12 @@ struct Reinsertion {
         }
     }
 
-    /// Keeps members without a join table if their rows exist and, with a to-one inverse, still point at this object.
-    private func keep(_ members: ToMany, _ index: Int, _ there: StoredRows) {
+    /// Drops stored members of a to-many without a join table whose rows are gone or, with a to-one inverse, no longer
+    /// point at this object.
+    private func dropLostMembers(of members: ToMany, _ index: Int, _ there: StoredRows) {
         let slot = info.toManyRelationships[index].inverse.flatMap { info.schema[$0].slot }
         for key in members.storedKeys(in: store) {
-            let isGoing = context.registered(key)?._state.has([.deleted, .gone]) ?? false
+            let isGoing = context.registered(key)?._state.has([.deleted, .detached]) ?? false
             if !isGoing, let row = there[key.row].row, slot.map({ names(row, $0) }) ?? true { continue }
             StoredState(object).setStored(key, false, in: members)
             members.removeFromOrder { $0._state.key == key }

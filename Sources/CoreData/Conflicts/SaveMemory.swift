@@ -12,7 +12,7 @@ final class SaveMemory {
     private var mementos: [ObjectIdentifier: Memento] = [:]
     private var reinserted: Set<ObjectIdentifier> = []
     /// Objects whose rows were replaced by other ones than were read.
-    private(set) var renewed: Set<NSManagedObject> = []
+    private(set) var merged: Set<NSManagedObject> = []
 
     init(_ context: NSManagedObjectContext) {
         self.context = context
@@ -30,9 +30,9 @@ final class SaveMemory {
     }
 
     /// Keeps the state of an object whose row is about to be replaced.
-    func renew(_ object: NSManagedObject) {
+    func rememberMerged(_ object: NSManagedObject) {
         remember(object)
-        renewed.insert(object)
+        merged.insert(object)
     }
 
     /// Notes that the object's row is gone and the save inserts it again, whole and under its key.
@@ -53,7 +53,9 @@ final class SaveMemory {
             } else {
                 state.revertUnchanged()
             }
-            state.clear([.inserted, .updated, .deleted, .propagated, .listed, .event, .fresh, .recheck, .inaccessible])
+            state.clear([
+                .inserted, .updated, .deleted, .rulesApplied, .inDirtyList, .event, .skipsLog, .replayed, .inaccessible,
+            ])
             state.pointee.assigned = 0
         }
         context.tracker = tracker

@@ -26,14 +26,14 @@ extension SaveOperation {
         context.saveReport?.begin(inserted)
         let memory = SaveMemory(context)
         context.saveMemory = memory
-        // Higher than any row time of a failed merge, so that rows read during one never count as current later.
+        // Advance `rowTime` past that of every failed merge, so that rows read during one stay stale.
         context.faulting.rowTime += (1 + context.failedMerges) << 32
         defer { context.saveMemory = nil }
         do {
             let batches = try context.readingLatest {
                 try context.writing(as: .policy) { try commitResolved(refusal, policy, memory) }
             }
-            merged = memory.renewed
+            merged = memory.merged
             return batches
         } catch {
             memory.restore()

@@ -34,7 +34,7 @@ extension SaveOperation {
         guard let error = error as? CocoaError, [1580, 1590, 1600].contains(error.code.rawValue),
             let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject,
             object.managedObjectContext === context, object._state.has(.persistent),
-            !object._state.has([.inserted, .gone]),
+            !object._state.has([.inserted, .detached]),
             object.savedKey.number > 0
         else { return nil }
         return object

@@ -1,11 +1,11 @@
-// What an object has of the store, as a merge changes it.
+// The stored half of an object that a merge changes: its row and its stored members.
 
 import CoreDataValues
 
-/// The one way in which a policy gives an object another row, other stored members or an order.
+/// The stored half (row, members) of an object being merged: the only way in which a policy replaces these or an order.
 ///
-/// Making one keeps the object's state for a save that fails, so that no merge can forget to. What a merge writes as a program would, into
-/// overlays and pending members, needs no more: `SaveMemory` reverts objects that had no changes before.
+/// Creating one first snapshots the object, so that a failed save can restore it. What a merge writes as a program
+/// would, into overlays and pending members, needs none: `SaveMemory` reverts objects that had no changes before.
 struct StoredState {
     private let object: NSManagedObject
     private var state: UnsafeMutablePointer<ObjectState> { object._state }

@@ -33,7 +33,7 @@ struct ToManyMerge {
         if relationship.isOrdered, let order { merge(order, object) }
     }
 
-    /// Whether the order differs from the stored one in more than removed members and members added at its end.
+    /// Whether the order has changes other than removals and appends.
     private func hasOrderOfItsOwn(_ object: NSManagedObject) -> Bool {
         guard members.hasOrder else { return false }
         return object.addedAtEnd(index, members).map { !$0.elementsEqual(members.added.objects, by: ===) } ?? true

@@ -48,7 +48,7 @@ private struct InvariantCheck {
         breaches.append(name + what())
     }
 
-    /// The list of dirty objects has each once, and as many with changes as are counted (I-2).
+    /// Each dirty object is listed once, as is each of the open event; `dirtyCount` matches (I-2).
     mutating func lists() {
         let tracker = context.tracker
         expect(listed.values.allSatisfy { $0 == 1 }, nil, "an object stands twice in the list of changed ones")
@@ -63,10 +63,10 @@ private struct InvariantCheck {
     mutating func flags(_ object: NSManagedObject) {
         let (state, id) = (object._state, ObjectIdentifier(object))
         expect(!state.has(.dirty) || listed[id] != nil, object, "it is changed and not in the list of changed objects")
-        expect(state.has(.listed) == (listed[id] != nil), object, "its mark of being listed is wrong")
+        expect(state.has(.inDirtyList) == (listed[id] != nil), object, "its mark of being listed is wrong")
         expect(!state.has(.event) || told[id] != nil, object, "it is part of the open event and not in its list")
-        expect(!state.has(.gone) || !state.has(.dirty), object, "it has left the context and is changed")
-        expect(!state.has(.recheck) && !state.has([.present, .wanted]), object, "a mark of a walk is left on it")
+        expect(!state.has(.detached) || !state.has(.dirty), object, "it has left the context and is changed")
+        expect(!state.has(.replayed) && !state.has([.present, .wanted]), object, "a mark of a walk is left on it")
     }
 
     /// A registered object is found under its key.
@@ -75,10 +75,10 @@ private struct InvariantCheck {
         guard state.has(.registered), let map = context.identityMap else { return }
         let found = map.object(number: state.pointee.number, entity: state.pointee.entity, store: state.pointee.store)
         expect(found === object, object, "it is registered and not found under its key")
-        expect(!state.has(.gone), object, "it has left the context and is registered")
+        expect(!state.has(.detached), object, "it has left the context and is registered")
     }
 
-    /// An object has a row in the chunk that it keeps, or is new or a fault, and its overlay is known to its getters.
+    /// A row lies in the object's own chunk; an object without one is new or a fault. `slow` shows the overlay.
     mutating func row(_ object: NSManagedObject) {
         let state = object._state
         if state.pointee.overlay != nil {
@@ -86,7 +86,7 @@ private struct InvariantCheck {
                 state.pointee.slow & SlowReason.overlay != 0, object, "its changed values are hidden from its getters")
         }
         guard let row = state.pointee.row else {
-            let isNew = !state.has(.persistent) || state.has([.inserted, .gone])
+            let isNew = !state.has(.persistent) || state.has([.inserted, .detached])
             return expect(isNew || state.isFault, object, "it has no row and is no fault")
         }
         guard let chunk = state.chunk else { return expect(false, object, "it has a row and no chunk") }
@@ -106,7 +106,7 @@ private struct InvariantCheck {
             let added = Set(members.added.objects)
             expect(added.count == members.added.objects.count, object, "\(name) gained a member twice")
             expect(added.isDisjoint(with: members.removed.objects), object, "\(name) gained a member that it lost")
-            if !isTransient, object._state.has(.persistent), !object._state.has([.dirty, .gone]) {
+            if !isTransient, object._state.has(.persistent), !object._state.has([.dirty, .detached]) {
                 expect(!members.isChanged, object, "it is unchanged and \(name) holds changes")
             }
             guard let order = members.order else { return }
@@ -120,9 +120,9 @@ private struct InvariantCheck {
 
     /// Both sides of a changed relationship agree (I-3).
     mutating func pairs(_ object: NSManagedObject) {
-        guard let overlay = object._state.overlay, !object._state.has([.gone, .deleted]) else { return }
+        guard let overlay = object._state.overlay, !object._state.has([.detached, .deleted]) else { return }
         for (slot, inverse) in object._state.info.slotInverses.enumerated() where overlay.isPresent(slot) {
-            guard let inverse, let target = overlay.object(slot), !target._state.has([.gone, .deleted]) else {
+            guard let inverse, let target = overlay.object(slot), !target._state.has([.detached, .deleted]) else {
                 continue
             }
             let name = object.relationship(at: slot).name

@@ -9,12 +9,12 @@ extension NSManagedObjectContext {
     public final func insert(_ object: NSManagedObject) {
         checkQueue()
         let state = object._state
-        if state.identityMap === requiredIdentityMap, !state.has(.gone) {
+        if state.identityMap === requiredIdentityMap, !state.has(.detached) {
             if state.has(.deleted) { cancelDeletion(object) }
             return
         }
         // A `didSave` cannot bring back what its save has deleted (1.8).
-        if isSaving, state.identityMap === requiredIdentityMap, state.has(.gone) { return }
+        if isSaving, state.identityMap === requiredIdentityMap, state.has(.detached) { return }
         guard state.identityMap == nil || state.identityMap === requiredIdentityMap else {
             misuse("The object \(object.entity.name ?? "") belongs to another context and cannot be inserted here.")
         }
@@ -24,9 +24,9 @@ extension NSManagedObjectContext {
         guard !state.info.entity.isAbstract else {
             misuse("The entity \(object.entity.name ?? "") is abstract; insert one of its sub-entities.")
         }
-        if state.has(.gone), state.pointee.row != nil { return reinsert(object) }
+        if state.has(.detached), state.pointee.row != nil { return reinsert(object) }
         let hasRelationships = state.pointee.overlay != nil || state.pointee.toMany != nil
-        enter(object)
+        registerInsertion(of: object)
         if hasRelationships { insertCompanions(of: object) }
         object.setDefaults()
         object.awakeFromInsert()
@@ -40,13 +40,13 @@ extension NSManagedObjectContext {
     }
 
     /// Gives an object a temporary key and makes it a pending insertion, which is logged.
-    final func enter(_ object: NSManagedObject) {
+    final func registerInsertion(of object: NSManagedObject) {
         let state = object._state
         if state.identityMap == nil {
             state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
-            object.learnClass()
+            object.resolveAccessors()
         }
-        state.clear([.gone, .persistent, .propagated, .inaccessible])
+        state.clear([.detached, .persistent, .rulesApplied, .inaccessible])
         state.pointee.number = nextTemporaryNumber()
         state.pointee.store = 0
         state.pointee.slow |= SlowReason.overlay
@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
         guard state.identityMap === requiredIdentityMap else {
             misuse("delete(_:) was given an object of another context; use object(with: objectID) here.")
         }
-        guard !state.has([.deleted, .gone]) else { return }
+        guard !state.has([.deleted, .detached]) else { return }
         faulting.seen { object.prepareForDeletion() }
         remove(object)
     }
@@ -70,9 +70,9 @@ extension NSManagedObjectContext {
     final func remove(_ object: NSManagedObject) {
         if object._state.isFault {
             object.fireUnseen()
-            object.noteMissed()
+            object.recordMissingRow()
         }
-        guard !object._state.has([.deleted, .gone]) else { return }
+        guard !object._state.has([.deleted, .detached]) else { return }
         link.prepareDeletion(of: object, self)
         tracker.delete(object)
     }
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
         let state = object._state
         tracker.logRevival(of: object)
         tracker.unmark(object, .deleted)
-        state.clear([.propagated, .eventDeleted])
+        state.clear([.rulesApplied, .eventDeleted])
         tracker.deletePropagation.remove(object)
         if !state.has(.inserted) {
             if tracker.isReplaying {
@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
         tracker.addToEvent(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
     }
 
-    /// Removes an object without a row from the context. It keeps its values for a redo.
+    /// Detaches an object from the context. It keeps its values, for a redo.
     ///
     /// Its stored members are forgotten here, since an undo links members to it before it restores the object.
     final func withdraw(_ object: NSManagedObject) {
@@ -103,8 +103,8 @@ extension NSManagedObjectContext {
         if state.has(.inserted), runtime.hasOneWayRelationships { hasStrays = true }
         tracker.unmark(object, .dirty)
         if state.has(.persistent) { state.dropRelationships() }
-        state.clear([.registered, .propagated, .fresh, .persistent])
-        state.set(.gone)
+        state.clear([.registered, .rulesApplied, .skipsLog, .persistent])
+        state.set(.detached)
     }
 
     // MARK: Finding

@@ -58,7 +58,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var saveMemory: SaveMemory?
     /// Validates objects later than at the save, in a migration.
     final var deferredValidation: DeferredValidation?
-    /// How many saves took back what their merge policy had done.
+    /// How many saves failed after a merge policy had resolved conflicts, so that the resolution was rolled back.
     final var failedMerges = 0
     final var isProcessingChanges = false
     final var isSaving = false
@@ -91,9 +91,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var savedVersions: SavedVersions?
     /// Whether inserted objects were given their permanent IDs before the save.
     final var hasEarlyKeys = false
-    /// The context whose queue the holder of this one waits for. Only under the lock of `TurnWaits`.
-    ///
-    /// Retained for as long as the wait lasts.
+    /// The context that this one's owner is blocked on, retained until it gets on. Only under the lock of `TurnWaits`.
     final var awaited: NSManagedObjectContext?
     final var temporaryIndex = TemporaryIndex()
     final var mergesAutomatically = false
@@ -156,7 +154,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
 
     public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {
         concurrencyType = type
-        // With memory behind it for the entry in the list of contexts.
+        // The second element holds the node in the list of contexts.
         trackerStorage = .allocate(capacity: 2)
         trackerStorage.initialize(to: ChangeTracker())
         switch type {
@@ -222,8 +220,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                 misuse("A context with objects cannot change its coordinator; call reset() first.")
             }
             if mergesAutomatically {
-                coordinator?.relatives.removeMerger(self)
-                newValue?.relatives.addMerger(self)
+                coordinator?.contextFamily.removeMerger(self)
+                newValue?.contextFamily.addMerger(self)
             }
             coordinator = newValue
             coredata_own_context(listPlace, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })

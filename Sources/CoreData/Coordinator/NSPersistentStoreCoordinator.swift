@@ -32,7 +32,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// How many nanoseconds callers of `read(_:)` and `write(_:)` wait at most for their turn and a place.
     private let allowedWait = Atomic<UInt64>(.max)
     /// What the coordinator's contexts share.
-    final let relatives = Relatives()
+    final let contextFamily = ContextFamily()
     /// The observers of its stores and contexts.
     final let observers: Observers
     private let temporaryNumber = Atomic<Int64>(0)

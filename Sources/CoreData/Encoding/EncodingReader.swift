@@ -33,7 +33,7 @@ struct EncodingReader {
         reader.cells.reserveCapacity(objects.count * plan.width)
         for object in objects {
             if object._state.isFault { object.fire() }
-            guard !object._state.has([.gone, .inaccessible]) else { throw gone(object, plan) }
+            guard !object._state.has([.detached, .inaccessible]) else { throw gone(object, plan) }
             try reader.read(object, plan)
         }
         return EncodedRows(plan, reader.cells, count: objects.count)
@@ -91,7 +91,7 @@ struct EncodingReader {
     private static func target(of object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
         guard let target = object.target(at: slot) else { return nil }
         if target._state.isFault { target.fire() }
-        return target._state.has([.gone, .inaccessible]) ? nil : target
+        return target._state.has([.detached, .inaccessible]) ? nil : target
     }
 
     private static func sorted(_ members: [NSManagedObject], _ order: [NSSortDescriptor]) -> [NSManagedObject] {

@@ -29,7 +29,7 @@ final class FaultWatch {
 
     /// The path from another object by which an object was reached.
     func pathFollowed(to object: NSManagedObject) -> RelationshipTrace? {
-        object._state.has(.placed) ? paths[object._state.key] : nil
+        object._state.has(.pathKnown) ? paths[object._state.key] : nil
     }
 
     private func start(at entity: String) -> RelationshipTrace {
@@ -44,18 +44,18 @@ final class FaultWatch {
         use(source)
         let way = path(to: source)
         let first = way.isLong ? start(at: source._state.info.entity.name) : way
-        object._state.set(.placed)
+        object._state.set(.pathKnown)
         paths[object._state.key] = first.step(relationship)
     }
 
     /// Starts a path at an object that the program reads, unless a path leads to it.
     func use(_ object: NSManagedObject) {
-        if !object._state.has(.placed) { begin(at: object) }
+        if !object._state.has(.pathKnown) { begin(at: object) }
     }
 
     /// Starts a path at an object that a request returned.
     func begin(at object: NSManagedObject) {
-        object._state.set(.placed)
+        object._state.set(.pathKnown)
         paths[object._state.key] = nil
     }
 

@@ -131,7 +131,7 @@ extension Faulting {
             unseen: Bool
         ) {
             var flags: ObjectFlags = [.persistent, .registered]
-            if unseen { flags.formUnion(asFaults ? .unasked : [.unasked, .unseen]) }
+            if unseen { flags.formUnion(asFaults ? .readIncidentally : [.readIncidentally, .unseen]) }
             self.flags = flags.rawValue
             let binding = info.classBinding
             initializer = binding.initializer
@@ -204,9 +204,9 @@ extension Faulting {
         guard state.isFault else { return false }
         if state.pointee.row == nil {
             state.attach(chunk, row: row)
-            if readsUnseen { state.set(asFaults ? .unasked : [.unasked, .unseen]) }
+            if readsUnseen { state.set(asFaults ? .readIncidentally : [.readIncidentally, .unseen]) }
         } else if !readsUnseen {
-            state.clear(.unasked)
+            state.clear(.readIncidentally)
         }
         if asFaults {
             state.pointee.slow |= SlowReason.fault

@@ -7,7 +7,7 @@ extension Faulting {
     /// Reads the members of a to-many.
     func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
         let number = owner._state.pointee.store
-        guard context.reader(of: number) != nil || number != 0 && !owner._state.has(.gone) else { return }
+        guard context.reader(of: number) != nil || number != 0 && !owner._state.has(.detached) else { return }
         noteFault(of: owner, toMany: index)
         context.persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
         let begun = context.observedTime
@@ -18,7 +18,8 @@ extension Faulting {
             members.isUnseen = readsUnseen
             members.mayPrecedeRow = owner._state.pointee.row == nil
         } catch {
-            keep(CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error))
+            recordReadError(
+                CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error))
         }
     }
 

@@ -6,10 +6,11 @@ import Foundation
 extension Faulting {
     /// Handles a fault whose row is gone: the object reads as empty and is deleted by the next save (4.12), or it stays
     /// a fault and every read of it is an error.
-    func loseRow(of object: NSManagedObject, reading slot: Int? = nil) {
+    func handleMissingRow(of object: NSManagedObject, reading slot: Int? = nil) {
         let property = slot.flatMap { object._state.info.description(ofSlot: $0) }
         guard context.shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
-            return keep(CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID)))
+            return recordReadError(
+                CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID)))
         }
         let state = object._state
         state.pointee.slow &= ~SlowReason.anyFault

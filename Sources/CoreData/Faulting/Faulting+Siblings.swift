@@ -90,11 +90,12 @@ extension Faulting {
         }
     }
 
-    /// Makes the object for a to-one's target that is not in memory, from a waiting row or as a fault.
+    /// Makes the object for a to-one's target that is not in memory: of a row that was read with those of its siblings,
+    /// or as a fault.
     func newTarget(_ key: ObjectKey, of source: NSManagedObject, _ slot: Int) -> NSManagedObject {
         guard let chunk = source._state.chunk else { return context.newFault(for: key) }
         let object: NSManagedObject
-        if let found = waitingRow(key, chunk, slot) {
+        if let found = siblingRow(key, chunk, slot) {
             let entity = found.chunk.layout.entity
             object = context.newFault(for: ObjectKey(number: key.number, entity: entity, store: key.store))
             fill(object, found.chunk, found.chunk.row(found.row), sleep(entity))
@@ -106,10 +107,10 @@ extension Faulting {
         return object
     }
 
-    private func waitingRow(_ key: ObjectKey, _ source: RowChunk, _ slot: Int) -> WaitingRows.Entry? {
-        guard !waitingRows.isEmpty, readsTogether else { return nil }
+    private func siblingRow(_ key: ObjectKey, _ source: RowChunk, _ slot: Int) -> SiblingRows.Entry? {
+        guard !siblingRows.isEmpty, readsTogether else { return nil }
         let root = context.runtime.schema[key.entity].root
-        for set in waitingRows
+        for set in siblingRows
         where set.source === source && set.slot == slot && set.time == rowTime && set.root == root {
             return set.entry(key.number)
         }
@@ -130,7 +131,7 @@ extension Faulting {
         let numbers = isTarget ? targets(in: siblings, Int(state.pointee.targetSlot)) : keys(of: siblings)
         let wanted = unread(numbers, beside: object, includesMissing: isTarget)
         guard wanted.numbers.count > 1, wanted.numbers.contains(state.pointee.number) else { return false }
-        var waiting: [WaitingRows.Entry] = []
+        var unclaimed: [SiblingRows.Entry] = []
         let cache = context.rowCache
         let ticket = cache?.ticket ?? 0
         let begun = context.observedTime
@@ -138,14 +139,14 @@ extension Faulting {
         do {
             try store.rows(for: wanted.numbers, in: state.info.entity.root, .latest) { batch in
                 cache?.add(batch, store: state.pointee.store, since: ticket)
-                for chunk in batch.chunks { fill(from: chunk, store: state.pointee.store, &waiting) }
+                for chunk in batch.chunks { fill(from: chunk, store: state.pointee.store, &unclaimed) }
                 return .more
             }
         } catch {
             // A sibling's row may be the unreadable one. The fault's own row is read alone then.
             return withExtendedLifetime(wanted) { state.pointee.row != nil }
         }
-        if !waiting.isEmpty { keep(waiting, siblings, beside: object, Int(wanted.slot)) }
+        if !unclaimed.isEmpty { addSiblingRows(unclaimed, siblings, beside: object, Int(wanted.slot)) }
         return withExtendedLifetime(wanted) { state.pointee.row != nil }
     }
 
@@ -206,8 +207,8 @@ extension Faulting {
         return wanted
     }
 
-    /// Attaches rows to registered faults; the other rows wait.
-    private func fill(from chunk: RowChunk, store: UInt16, _ waiting: inout [WaitingRows.Entry]) {
+    /// Attaches rows to registered faults; adds those that no object has yet to `unclaimed`.
+    private func fill(from chunk: RowChunk, store: UInt16, _ unclaimed: inout [SiblingRows.Entry]) {
         let count = chunk.count
         guard count > 0, chunk.row(0).key(chunk.layout) > 0 else { return }
         let numbers = keys(of: chunk)
@@ -222,7 +223,7 @@ extension Faulting {
                 if let object = base[index]?.takeRetainedValue() {
                     fill(object, chunk, chunk.row(index), sleep)
                 } else {
-                    waiting.append((numbers[index], chunk, index))
+                    unclaimed.append((numbers[index], chunk, index))
                 }
             }
         }
@@ -236,7 +237,7 @@ extension Faulting {
             return
         }
         state.attach(chunk, row: row)
-        state.set(.unasked)
+        state.set(.readIncidentally)
         state.pointee.slow |= sleep
     }
 
@@ -245,15 +246,16 @@ extension Faulting {
         context.runtime.infos[entity.value].classBinding.sleepsThroughFetch ? SlowReason.dormant : SlowReason.fault
     }
 
-    private func keep(
-        _ waiting: [WaitingRows.Entry], _ source: RowChunk, beside object: NSManagedObject, _ slot: Int
+    /// Keeps rows for siblings that are made later. Drops sets that are out of date, and the oldest beyond the limit.
+    private func addSiblingRows(
+        _ unclaimed: [SiblingRows.Entry], _ source: RowChunk, beside object: NSManagedObject, _ slot: Int
     ) {
-        waitingRows.removeAll { $0.time != rowTime || $0.source === source && $0.slot == slot }
-        if waitingRows.count >= WaitingRows.limit { waitingRows.removeFirst() }
-        waitingRows.append(
-            WaitingRows(
+        siblingRows.removeAll { $0.time != rowTime || $0.source === source && $0.slot == slot }
+        if siblingRows.count >= SiblingRows.limit { siblingRows.removeFirst() }
+        siblingRows.append(
+            SiblingRows(
                 source: source, slot: slot, root: object._state.info.entity.root, time: rowTime,
-                entries: waiting.sorted { $0.number < $1.number }))
+                entries: unclaimed.sorted { $0.number < $1.number }))
     }
 }
 

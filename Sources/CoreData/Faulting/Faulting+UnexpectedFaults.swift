@@ -11,7 +11,7 @@ extension Faulting {
         for object in context.identityMap?.all() ?? [] {
             let state = object._state
             if isTracing { state.set(.traced) } else { state.clear(.traced) }
-            if !state.has(.watched) { state.clear(.placed) }
+            if !state.has(.watched) { state.clear(.pathKnown) }
         }
     }
 
@@ -47,7 +47,7 @@ extension Faulting {
             guard !object._state.has(.watched) else { return }
             object._state.set(.watched)
         } else {
-            guard isTracing, object.lacksRow || !object._state.has([.watched, .placed]) else { return }
+            guard isTracing, object.lacksRow || !object._state.has([.watched, .pathKnown]) else { return }
             source._state.set(.traced)
             object._state.set(.traced)
         }

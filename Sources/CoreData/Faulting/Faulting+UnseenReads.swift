@@ -29,7 +29,7 @@ extension NSManagedObject {
     final func fireUnseen(writing slot: Int? = nil) {
         guard let context = managedObjectContext else { return fire() }
         context.faulting.unseen { fire(reading: slot) }
-        if slot != nil { noteMissed() }
+        if slot != nil { recordMissingRow() }
     }
 
     /// Marks a fault whose row came with others' as unseen, if the context fires it for its own use.
@@ -43,7 +43,9 @@ extension UnsafeMutablePointer<ObjectState> {
     /// The version of the row if the program has read it, else `IdentityTable.noVersion`.
     @inline(__always)
     var seenVersion: Int32 {
-        guard let row = pointee.row, !has(.unseen), !has(.unasked) || !isFault else { return IdentityTable.noVersion }
+        guard let row = pointee.row, !has(.unseen), !has(.readIncidentally) || !isFault else {
+            return IdentityTable.noVersion
+        }
         return row.version(info.layout)
     }
 

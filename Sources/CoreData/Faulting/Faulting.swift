@@ -17,7 +17,7 @@ final class Faulting {
     /// Whether rows are being read that the program does not see: for a delete rule, a write or a save.
     @exclusivity(unchecked) var readsUnseen = false
     /// Rows that were read with a fault and have no object yet.
-    var waitingRows: [WaitingRows] = []
+    var siblingRows: [SiblingRows] = []
     /// Faults that came one by one, in a group for each tree of entities and store.
     var openSiblings: [OpenSiblings] = []
     /// Whether firing a fault reads its siblings.
@@ -36,8 +36,8 @@ final class Faulting {
         try owner.unsafelyUnwrapped._withUnsafeGuaranteedRef { try body($0) }
     }
 
-    /// Keeps the error of a read that cannot throw it, unless one waits already.
-    func keep(_ error: @autoclosure () -> any Error) { if readError == nil { readError = error() } }
+    /// Records the error of a read that cannot throw it, unless one waits already.
+    func recordReadError(_ error: @autoclosure () -> any Error) { if readError == nil { readError = error() } }
 
     /// Throws the error of an earlier read in a getter, once.
     @inline(__always)
@@ -53,7 +53,7 @@ final class Faulting {
     /// Forgets what belongs to objects that are let go.
     func reset() {
         readError = nil
-        waitingRows = []
+        siblingRows = []
         openSiblings = []
         watch?.forgetPaths()
     }
@@ -65,7 +65,7 @@ extension NSManagedObject {
     /// - Parameter slot: what is read of it, whose name an error carries.
     final func fire(reading slot: Int? = nil) {
         if _state.pointee.slow == SlowReason.dormant {
-            if _state.has(.unasked) { noteUnseen() }
+            if _state.has(.readIncidentally) { noteUnseen() }
             _state.pointee.slow = 0
             return
         }
@@ -90,13 +90,13 @@ extension Faulting {
         guard state.pointee.row != nil || readTogether(object) else {
             do {
                 // The read fulfils the object and calls `awakeFromFetch`.
-                if try readStored(state.key) == nil { loseRow(of: object, reading: slot) }
+                if try readStored(state.key) == nil { handleMissingRow(of: object, reading: slot) }
             } catch {
-                keep(CocoaError.unread(object, reading: slot, cause: error))
+                recordReadError(CocoaError.unread(object, reading: slot, cause: error))
             }
             return
         }
-        if state.has(.unasked), readsUnseen { state.set(.unseen) }
+        if state.has(.readIncidentally), readsUnseen { state.set(.unseen) }
         state.pointee.slow &= ~SlowReason.anyFault
         if !state.info.classBinding.sleepsThroughFetch { wake(object) }
     }

@@ -24,7 +24,7 @@ extension Faulting {
             let state = object._state
             if state.pointee.row != nil {
                 object.fire()
-            } else if state.identityMap === context.requiredIdentityMap, !state.has(.gone) {
+            } else if state.identityMap === context.requiredIdentityMap, !state.has(.detached) {
                 groups[FaultGroup(store: state.pointee.store, root: state.info.entity.root), default: []].append(object)
             }
         }
@@ -50,6 +50,6 @@ extension Faulting {
                 return .more
             }
         } catch { throw CocoaError.reading(error) }
-        for object in faults where object._state.isFault { loseRow(of: object) }
+        for object in faults where object._state.isFault { handleMissingRow(of: object) }
     }
 }

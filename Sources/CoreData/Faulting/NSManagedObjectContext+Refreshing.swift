@@ -15,11 +15,11 @@ extension NSManagedObjectContext {
     public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
         let state = object._state
-        guard state.identityMap === requiredIdentityMap, state.has(.persistent), !state.has(.gone) else { return }
+        guard state.identityMap === requiredIdentityMap, state.has(.persistent), !state.has(.detached) else { return }
         faulting.rowTime += 1
         closeSets()
         if mergeChanges, state.has(.dirty) {
-            renewBelowChanges([object])
+            refreshBelowChanges([object])
         } else {
             turnIntoFault(object, keepsTransients: mergeChanges)
             tracker.addToEvent(object, .eventRefreshed)
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
     }
 
     /// Reads the rows of changed objects again; pending deletions apply their rules to what points at the objects now.
-    private func renewBelowChanges(_ objects: ContiguousArray<NSManagedObject>) {
+    private func refreshBelowChanges(_ objects: ContiguousArray<NSManagedObject>) {
         readRowsAgain(objects.filter { !$0._state.has(.deleted) })
         renewDeletions(of: objects.filter { $0._state.has(.deleted) && !$0.isLost })
         for object in objects {
@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
         for object in allObjects {
             let state = object._state
             if state.info.hasTransientSlots { object.resetTransients() }
-            if state.has(.dirty), state.has(.persistent), !state.has(.gone) {
+            if state.has(.dirty), state.has(.persistent), !state.has(.detached) {
                 changed.append(object)
             } else {
                 refresh(object, mergeChanges: false)
@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
         }
         faulting.rowTime += 1
         identityMap?.forgetVersions()
-        renewBelowChanges(changed)
+        refreshBelowChanges(changed)
         processChanges()
     }
 
@@ -106,7 +106,7 @@ extension NSManagedObjectContext {
     // MARK: Objects that a fetch finds again
 
     /// Gives the rows of a fetch to objects that were registered before (`shouldRefreshRefetchedObjects`).
-    final func renew(_ batch: RowBatch, store: UInt16) {
+    final func refreshObjects(with batch: RowBatch, store: UInt16) {
         for chunk in batch.chunks {
             for index in 0..<chunk.count {
                 let row = chunk.row(index)
@@ -115,16 +115,16 @@ extension NSManagedObjectContext {
                     let object = requiredIdentityMap.object(
                         number: number, entity: chunk.layout.entity.rawValue, store: store)
                 else { continue }
-                renew(object, RowSnapshot(chunk: chunk, row: row))
+                refresh(object, with: RowSnapshot(chunk: chunk, row: row))
             }
         }
     }
 
     /// Replaces the row of an object below its changes.
-    final func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
+    final func refresh(_ object: NSManagedObject, with fresh: RowSnapshot) {
         let state = object._state
-        guard !state.has([.deleted, .gone]), let read = object.lastRead else { return }
-        guard !read.agrees(with: fresh) else { return state.clear([.unasked, .unseen]) }
+        guard !state.has([.deleted, .detached]), let read = object.lastRead else { return }
+        guard !read.agrees(with: fresh) else { return state.clear([.readIncidentally, .unseen]) }
         let fault = state.pointee.slow & SlowReason.anyFault
         faulting.rowTime += 1
         if !state.has(.dirty) { state.dropStoredRelationships() }

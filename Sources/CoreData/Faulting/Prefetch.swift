@@ -43,7 +43,7 @@ struct Prefetch {
         _ step: PrefetchStep, _ index: Int, _ sources: Objects, isNested: Bool
     ) throws -> [ObjectKey: MemberSlices] {
         var unread: [UInt16: [Int64: ToMany]] = [:]
-        for source in sources where source._state.has(.persistent) && !source._state.has(.gone) {
+        for source in sources where source._state.has(.persistent) && !source._state.has(.detached) {
             let members = source.makeToManyState(index)
             let store = source._state.pointee.store
             members.dropOldRows(context.faulting.rowTime, store: store)
@@ -67,7 +67,7 @@ struct Prefetch {
         }
         guard !step.beyond.isEmpty else { return known }
         if let level = try fill(step.beyond, members(of: sources, index), isNested: true) {
-            for source in sources { source.toManyState(index)?.asSlices()?.keep(level) }
+            for source in sources { source.toManyState(index)?.asSlices()?.add(level) }
         }
         return known
     }
@@ -99,7 +99,7 @@ struct Prefetch {
     private func members(of sources: Objects, _ index: Int) -> Objects {
         var reached = Objects()
         var seen = Set<ObjectIdentifier>()
-        for source in sources where !source._state.has(.gone) {
+        for source in sources where !source._state.has(.detached) {
             for member in source.members(at: index) where seen.insert(ObjectIdentifier(member)).inserted {
                 reached.append(member)
             }
@@ -110,15 +110,15 @@ struct Prefetch {
     // MARK: To-one
 
     private func fill(_ step: PrefetchStep, _ slot: Int, _ sources: Objects) throws -> TargetRows {
-        let keysOnly = sources.filter { $0.lacksRow && $0._state.has(.persistent) && !$0._state.has(.gone) }
+        let keysOnly = sources.filter { $0.lacksRow && $0._state.has(.persistent) && !$0._state.has(.detached) }
         let awakened = try context.readRows(of: keysOnly.map(\._state.key))
         defer { withExtendedLifetime(awakened) {} }
         var search = TargetSearch(context: context, slot: slot)
-        for source in sources where !source._state.has(.gone) { search.look(at: source) }
+        for source in sources where !source._state.has(.detached) { search.look(at: source) }
         try search.read(root: context.runtime.schema[step.relationship.destination].root)
         let targets = PrefetchedTargets([(slot, search.rows)])
-        for source in sources where !source._state.has(.gone) { search.give(targets, to: source) }
-        if let level = try fill(step.beyond, search.reached, isNested: true) { search.rows.keep(level) }
+        for source in sources where !source._state.has(.detached) { search.give(targets, to: source) }
+        if let level = try fill(step.beyond, search.reached, isNested: true) { search.rows.add(level) }
         return search.rows
     }
 }
@@ -196,7 +196,7 @@ private struct TargetSearch {
         if let overlay = state.overlay, overlay.isPresent(slot) { return }
         guard let key = source.rowTargetKey(at: slot), let target = byName[name(key)] else { return }
         if !state.info.isAcyclic[slot] {
-            source.keep(targets, at: rows.readAt)
+            source.addPrefetchedTargets(targets, at: rows.readAt)
         } else if source.cachedBesideRow(slot) == nil {
             source.cacheBesideRow(target, at: slot)
         }
@@ -231,8 +231,8 @@ extension Faulting {
         for level in levels where level.readAt == rowTime {
             let targets = level.targets.isEmpty ? nil : PrefetchedTargets(level.targets)
             for (place, object) in objects.enumerated()
-            where object._state.has(.persistent) && !object._state.has(.gone) {
-                if let targets { object.keep(targets, at: rowTime) }
+            where object._state.has(.persistent) && !object._state.has(.detached) {
+                if let targets { object.addPrefetchedTargets(targets, at: rowTime) }
                 for (index, owners) in level.members {
                     guard let slices = owners[object._state.key] else { continue }
                     let members = object.makeToManyState(index)

@@ -12,7 +12,7 @@ struct BoundFetch {
     var asFaults: Bool
     var stores: [NSPersistentStore]?
     /// Whether registered objects get the rows that are found.
-    var renews = false
+    var refreshes = false
     /// How many objects that were fetched without rows are read together.
     var page = RowChunk.maximumCount
     /// The relationships to prefetch.
@@ -20,6 +20,6 @@ struct BoundFetch {
 
     /// Whether an object that a store finds is left out of the result, because its deletion is pending.
     func isLeftOut(_ object: NSManagedObject) -> Bool {
-        object._state.has(includesPendingChanges ? [.deleted, .gone] : .gone)
+        object._state.has(includesPendingChanges ? [.deleted, .detached] : .detached)
     }
 }

@@ -98,7 +98,7 @@ final class FetchCursor {
                 }
                 let objects = context.faulting.materialize(
                     [batch], store: sources[place].store, asFaults: fetch.asFaults)
-                if fetch.renews { context.renew(batch, store: sources[place].store) }
+                if fetch.refreshes { context.refreshObjects(with: batch, store: sources[place].store) }
                 sources[place].objects = objects[...]
             } catch { throw CocoaError.reading(error) }
         }

@@ -109,20 +109,20 @@ extension NSManagedObjectContext {
         if let overlay = try overlay(for: fetch, over: stores) { return try overlay.objects(from: stores) }
         guard let store = stores.first else { return [] }
         return try self.fetch(
-            fetch.plan, from: store, asFaults: fetch.asFaults, renewing: fetch.renews, page: fetch.page)
+            fetch.plan, from: store, asFaults: fetch.asFaults, refreshing: fetch.refreshes, page: fetch.page)
     }
 
     final func fetch(
-        _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, renewing: Bool = false,
+        _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, refreshing: Bool = false,
         page: Int = RowChunk.maximumCount
     ) throws -> [NSManagedObject] {
         // Apart, as a plan that is asked as it is need not be copied.
-        if store.isOnlyOne { return try fetch(asked: plan, from: store, asFaults, renewing, page) }
-        return try fetch(asked: store.asked(plan), from: store, asFaults, renewing, page)
+        if store.isOnlyOne { return try fetch(asked: plan, from: store, asFaults, refreshing, page) }
+        return try fetch(asked: store.asked(plan), from: store, asFaults, refreshing, page)
     }
 
     private func fetch(
-        asked plan: FetchPlan, from store: NumberedStore, _ asFaults: Bool, _ renewing: Bool, _ page: Int
+        asked plan: FetchPlan, from store: NumberedStore, _ asFaults: Bool, _ refreshing: Bool, _ page: Int
     ) throws -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         let cache = rowCache
@@ -132,7 +132,7 @@ extension NSManagedObjectContext {
                 if plan.includesValues {
                     cache?.add(batch, store: store.number, since: ticket)
                     faulting.materialize(batch, store: store.number, asFaults: asFaults, into: &objects)
-                    if renewing { renew(batch, store: store.number) }
+                    if refreshing { refreshObjects(with: batch, store: store.number) }
                 } else {
                     for key in batch.keys(inStore: store.number) { objects.append(object(for: key)) }
                 }

@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         return BoundFetch(
             info: info, plan: plan, includesPendingChanges: request.includesPendingChanges,
             asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores,
-            renews: request.shouldRefreshRefetchedObjects && request.includesPropertyValues,
+            refreshes: request.shouldRefreshRefetchedObjects && request.includesPropertyValues,
             page: page ?? RowChunk.maximumCount, prefetch: prefetch)
     }
 

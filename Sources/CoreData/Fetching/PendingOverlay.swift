@@ -62,7 +62,7 @@ struct PendingOverlay {
 
     private func fetched(_ plan: FetchPlan, _ store: NumberedStore) throws -> [NSManagedObject] {
         var found = try context.fetch(
-            plan, from: store, asFaults: fetch.asFaults, renewing: fetch.renews, page: fetch.page)
+            plan, from: store, asFaults: fetch.asFaults, refreshing: fetch.refreshes, page: fetch.page)
         found.removeAll { fetch.isLeftOut($0) }
         return found
     }
@@ -209,7 +209,7 @@ struct PendingOverlay {
     /// Whether an object can be in the result: a new one belongs to the store that it will be saved in.
     private func isWanted(_ object: NSManagedObject, _ stores: AskedStores) -> Bool {
         let state = object._state
-        guard !state.has([.deleted, .gone]) else { return false }
+        guard !state.has([.deleted, .detached]) else { return false }
         let isHere =
             state.pointee.store != 0
             ? stores.numbers.contains(state.pointee.store)

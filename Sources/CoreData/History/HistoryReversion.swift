@@ -236,7 +236,7 @@ struct ReversionRun {
         let object = NSEntityDescription.insertNewObject(forEntityName: info.entity.name, into: context)
         context.assign(object, to: store)
         if isFree {
-            context.requiredCoordinator.relatives.note([(object._state.pointee.number, former.key)])
+            context.requiredCoordinator.contextFamily.note([(object._state.pointee.number, former.key)])
             context.setKey(former.key, for: object)
             context.hasEarlyKeys = true
         } else {

@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
         for object in objects where object._state.identityMap !== requiredIdentityMap {
             misuse("obtainPermanentIDs(for:) was given an object of another context.")
         }
-        let unsaved = objects.filter { $0._state.pointee.number <= 0 && !$0._state.has(.gone) }
+        let unsaved = objects.filter { $0._state.pointee.number <= 0 && !$0._state.has(.detached) }
         guard !unsaved.isEmpty else { return }
         let own = unsaved.filter { $0._state.has(.inserted) }
         try link.obtainPermanentIDs(for: unsaved.filter { !$0._state.has(.inserted) }, self)
@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
                 }
             } catch { throw CocoaError.saving(error) }
         }
-        requiredCoordinator.relatives.note(given.map { ($0._state.pointee.number, $1) })
+        requiredCoordinator.contextFamily.note(given.map { ($0._state.pointee.number, $1) })
         for (object, key) in given { setKey(key, for: object) }
         if !given.isEmpty { hasEarlyKeys = true }
     }

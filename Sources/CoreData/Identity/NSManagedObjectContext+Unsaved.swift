@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
     /// the object that had the old one.
     final func currentKey(_ key: ObjectKey) -> ObjectKey {
         if key.number <= 0 {
-            guard let now = requiredCoordinator.relatives.key(key.number) else {
+            guard let now = requiredCoordinator.contextFamily.key(key.number) else {
                 return ObjectKey(number: key.number, entity: key.entity, store: 0)
             }
             link.acceptPermanentKeys(self)

@@ -58,8 +58,8 @@ final class MemberSlices {
         }.map { $0 - range.lowerBound }
     }
 
-    /// Keeps prefetched relationships of the members.
-    func keep(_ level: PrefetchedLevel) { beyond.keep(level) }
+    /// Adds prefetched relationships of the members.
+    func add(_ level: PrefetchedLevel) { beyond.add(level) }
 }
 
 /// What was prefetched for the objects of one level: their members, by owner, and their targets.
@@ -81,7 +81,7 @@ final class PrefetchedLevel {
 
 extension [PrefetchedLevel] {
     /// Adds a level. Drops levels that were read at another time, and those that it covers.
-    mutating func keep(_ level: PrefetchedLevel) {
+    mutating func add(_ level: PrefetchedLevel) {
         removeAll { $0 === level || $0.readAt != level.readAt || $0.isCovered(by: level) }
         append(level)
     }

@@ -112,7 +112,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     private func noteAsked() {
         guard isUnread, !isCopying, !owner._state.has(.dirty) else { return }
         isUnread = false
-        owner._state.clear([.unasked, .unseen])
+        owner._state.clear([.readIncidentally, .unseen])
         _ = owner.members(at: index)
     }
 
@@ -286,7 +286,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         guard gone.count > Self.few else { return gone.forEach(remove) }
         replace(with: members.filter { !gone.contains($0) })
     }
-    private func keep(_ kept: Set<NSManagedObject>) { replace(with: members.filter { kept.contains($0) }) }
+    private func removeOthers(than kept: Set<NSManagedObject>) { replace(with: members.filter { kept.contains($0) }) }
     private static func objects(_ set: Set<AnyHashable>) -> Set<NSManagedObject> {
         Set(set.compactMap { $0.base as? NSManagedObject })
     }
@@ -298,8 +298,8 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     override func unionSet(_ other: Set<AnyHashable>) { addObjects(from: other.map(\.base)) }
     override func minus(_ other: NSOrderedSet) { remove(Self.objects(other)) }
     override func minusSet(_ other: Set<AnyHashable>) { remove(Self.objects(other)) }
-    override func intersect(_ other: NSOrderedSet) { keep(Self.objects(other)) }
-    override func intersectSet(_ other: Set<AnyHashable>) { keep(Self.objects(other)) }
+    override func intersect(_ other: NSOrderedSet) { removeOthers(than: Self.objects(other)) }
+    override func intersectSet(_ other: Set<AnyHashable>) { removeOthers(than: Self.objects(other)) }
 
     // MARK: Order
 

@@ -31,7 +31,7 @@ extension NSManagedObject {
         return Unmanaged<PrefetchedTargets>.fromOpaque(held).takeUnretainedValue()
     }
 
-    final func keep(_ targets: PrefetchedTargets, at time: Int) {
+    final func addPrefetchedTargets(_ targets: PrefetchedTargets, at time: Int) {
         let former = prefetchedTargets
         if former === targets { return }
         let kept = targets.adding(former, at: time)

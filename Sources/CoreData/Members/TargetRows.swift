@@ -22,5 +22,5 @@ final class TargetRows {
 
     init(readAt: Int) { self.readAt = readAt }
 
-    func keep(_ level: PrefetchedLevel) { beyond.keep(level) }
+    func add(_ level: PrefetchedLevel) { beyond.add(level) }
 }

@@ -23,7 +23,7 @@ struct Merging {
         let changed = payload.updated + payload.inserted.filter { context.registered($0) != nil }
         let inserted = registerRows()
         let deleted = dropDeleted()
-        let refreshed = renew(changed)
+        let refreshed = refresh(changed)
         let owners = payload.namesOwners ? [] : forgetMembers()
         context.processChanges()
         // A changed row without an object may now belong to the results of a controller.
@@ -49,7 +49,7 @@ struct Merging {
     private func dropDeleted() -> ContiguousArray<NSManagedObject> {
         // An inserted object under the key of a deleted row is an undo of the deletion.
         let gone = ContiguousArray(
-            payload.deleted.compactMap { context.registered($0) }.filter { !$0._state.has([.gone, .inserted]) })
+            payload.deleted.compactMap { context.registered($0) }.filter { !$0._state.has([.detached, .inserted]) })
         guard !gone.isEmpty else { return [] }
         context.forget(Set(gone))
         for object in gone {
@@ -95,11 +95,11 @@ struct Merging {
     ///
     /// All detach their rows first, so that those with changes are read together. Pending deletions come last, so that
     /// their delete rules find the other objects up to date.
-    private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
-        var renewed: ContiguousArray<NSManagedObject> = []
+    private func refresh(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+        var refreshed: ContiguousArray<NSManagedObject> = []
         let present = keys.compactMap { context.registered($0) }
             .filter { $0._state.has(.persistent) && !$0.isLost }
-        var pending = PendingTargets()
+        var pending = PendingToOnes()
         var dirty: ContiguousArray<NSManagedObject> = []
         var changed: ContiguousArray<NSManagedObject> = []
         for object in present where !object._state.has(.deleted) {
@@ -109,9 +109,9 @@ struct Merging {
                 pending.note(object)
                 dirty.append(object)
             } else {
-                detach(object, wasFault: wasFault)
+                refault(object, wasFault: wasFault)
             }
-            if !wasFault { renewed.append(object) }
+            if !wasFault { refreshed.append(object) }
         }
         context.readRowsAgain(dirty)
         for object in dirty {
@@ -121,11 +121,11 @@ struct Merging {
         pending.apply(in: context)
         context.renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
         // Both writers may have made the same change.
-        for object in changed where !object._state.has(.based) { context.revertIfRestored(object) }
-        return renewed
+        for object in changed where !object._state.has(.childBase) { context.revertIfRestored(object) }
+        return refreshed
     }
 
-    private func detach(_ object: NSManagedObject, wasFault: Bool) {
+    private func refault(_ object: NSManagedObject, wasFault: Bool) {
         if !wasFault { object.willTurnIntoFault() }
         object.forgetInOwners()
         object._state.dropStoredRelationships()

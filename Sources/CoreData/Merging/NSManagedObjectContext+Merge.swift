@@ -14,9 +14,9 @@ extension NSManagedObjectContext {
             guard newValue != mergesAutomatically else { return }
             mergesAutomatically = newValue
             if newValue {
-                persistentStoreCoordinator?.relatives.addMerger(self)
+                persistentStoreCoordinator?.contextFamily.addMerger(self)
             } else {
-                persistentStoreCoordinator?.relatives.removeMerger(self)
+                persistentStoreCoordinator?.contextFamily.removeMerger(self)
             }
         }
     }
@@ -63,6 +63,6 @@ extension NSManagedObjectContext {
         processPendingChanges()
         guard !payload.invalidatesAll else { return refreshAllObjects() }
         Merging(payload, into: self).run()
-        if requiredCoordinator.relatives.hasMergers { tellRelatives(of: payload, isSave: false) }
+        if requiredCoordinator.contextFamily.hasMergers { tellRelatives(of: payload, isSave: false) }
     }
 }

@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
                         revertIfRestored(present)
                     }
                 }
-                if let saved, !saved._state.has(.gone), !object.returns(to: saved, back.place) { lost.append(slot) }
+                if let saved, !saved._state.has(.detached), !object.returns(to: saved, back.place) { lost.append(slot) }
             }
         }
         return lost
@@ -39,8 +39,8 @@ extension NSManagedObjectContext {
 
     /// Notes that an object leads to a deleted one again.
     fileprivate final func reopen(_ object: NSManagedObject) {
-        guard object._state.has(.deleted), object._state.has(.propagated) else { return }
-        object._state.clear(.propagated)
+        guard object._state.has(.deleted), object._state.has(.rulesApplied) else { return }
+        object._state.clear(.rulesApplied)
         tracker.deletePropagation.reopen(object)
     }
 }

@@ -20,7 +20,7 @@ final class LiveValue {
 
     init(data: Data) { self.data = data }
 
-    /// A box with the same bytes and no value made yet: the defaults of an entity are shared by all contexts.
+    /// An undecoded copy, since an entity's defaults are shared by all contexts.
     var fresh: LiveValue { data.map { LiveValue(data: $0) } ?? self }
 
     /// A box of its own with the same value, for another context: a box is confined to its context.

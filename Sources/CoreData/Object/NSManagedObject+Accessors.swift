@@ -201,7 +201,7 @@ extension NSManagedObject {
 
     /// Finds out whether the class's accessors may use their slots directly, for an object that enters its context.
     @inline(__always)
-    final func learnClass() {
+    final func resolveAccessors() {
         if _state.info.goesAround(type(of: self)) {
             _state.pointee.slow |= SlowReason.foreignSlots
         } else {

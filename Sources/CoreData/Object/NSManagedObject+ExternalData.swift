@@ -48,7 +48,7 @@ extension NSManagedObject {
             if let present = presentData(context, slot, insteadOf: name) {
                 return present
             }
-            context.faulting.keep(
+            context.faulting.recordReadError(
                 CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error))
             return nil
         }

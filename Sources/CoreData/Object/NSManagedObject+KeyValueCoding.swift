@@ -67,7 +67,7 @@ extension NSManagedObject {
     }
 
     final func objects(_ value: Any?, _ key: String) -> ContiguousArray<NSManagedObject> {
-        // First, since a cast of these to a Foundation type would make an object of it.
+        // Before the casts to Foundation's classes, which would box these.
         if let collection = value as? any ManagedObjectCollection { return collection.managedObjects }
         switch KeyValue.unwrapped(value) {
         case nil: return []

@@ -56,7 +56,7 @@ extension NSManagedObject {
         do {
             return try live.value(transformation)
         } catch {
-            _state.identityMap?.context?.faulting.keep(
+            _state.identityMap?.context?.faulting.recordReadError(
                 CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error))
             return nil
         }

@@ -40,7 +40,7 @@ open class NSManagedObject: NSObject {
         if let chunk = state.pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
         if let id = state.pointee.objectID { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
         if state.pointee.toMany != nil || state.pointee.target != nil { state.dropRelationships() }
-        // Last, since after its stack is gone the identity map alone keeps the entity's info, which is read above.
+        // Last: after its coordinator is gone, only the identity map retains the entity's info, which is read above.
         identityMap?.release()
         coredata_give_state(state)
     }
@@ -49,9 +49,9 @@ open class NSManagedObject: NSObject {
 
     open override var hash: Int { Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4 }
     open override func isEqual(_ object: Any?) -> Bool {
-        // Sets call this at every collision. Another pointer is another object, whatever it is; only a hit is compared
-        // as an object (437 instructions). The optional is not unwrapped before, which would copy it (200); its word
-        // means nothing if it is nil.
+        // Sets call this for each collision: compare pointers first. Only a hit is compared as an object (437
+        // instructions). The optional is not unwrapped before, which would copy it (200); its word means nothing if it
+        // is nil.
         let word = withUnsafeBytes(of: object) { $0.loadUnaligned(as: UInt.self) }
         guard word == UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()) else { return false }
         return object.map { ($0 as AnyObject) === self } ?? false
@@ -59,7 +59,7 @@ open class NSManagedObject: NSObject {
 
     /// The context; nil once the object was deleted and saved, or its context is gone.
     public final var managedObjectContext: NSManagedObjectContext? {
-        _state.has(.gone) ? nil : _state.identityMap?.context
+        _state.has(.detached) ? nil : _state.identityMap?.context
     }
 
     public final var entity: NSEntityDescription { _state.info.description }

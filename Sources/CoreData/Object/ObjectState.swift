@@ -50,7 +50,7 @@ struct ObjectState {
         return memory.bindMemory(to: ObjectState.self, capacity: 1)
     }
 
-    /// The state of an object without a context, whose class is not known yet (`learnClass`).
+    /// The state of an object without a context, whose class is not known yet (`resolveAccessors`).
     @inline(__always)
     init(info: UnsafeRawPointer) {
         slow = SlowReason.overlay | SlowReason.foreignSlots | coredata_checked_bit()
@@ -104,7 +104,7 @@ extension UnsafeMutablePointer<ObjectState> {
         pointee.row = row
         pointee.arena = chunk.arena
         pointee.slow &= ~SlowReason.anyFault
-        clear([.unasked, .unseen])
+        clear([.readIncidentally, .unseen])
         if let former { Unmanaged<RowChunk>.fromOpaque(former).release() }
     }
 
@@ -114,7 +114,7 @@ extension UnsafeMutablePointer<ObjectState> {
     ///   released the object.
     func detachRow(keepsVersion: Bool = false) {
         if !keepsVersion { identityMap?.forgetVersion(key) }
-        clear([.unasked, .unseen])
+        clear([.readIncidentally, .unseen])
         dropTargets()
         forEachMember { $1.mayPrecedeRow = true }
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }

@@ -34,7 +34,7 @@ final class ContextEvent {
         event.borrowEach { object in
             let state = object._state
             let came = state.has(.eventInserted)
-            let isThere = !state.has([.deleted, .gone])
+            let isThere = !state.has([.deleted, .detached])
             if state.has(.eventDeleted), !isThere {
                 if !came { deleted.append(object, of: count) }
             } else if isThere, came {
@@ -44,7 +44,7 @@ final class ContextEvent {
             } else if isThere, state.has(.eventRefreshed) {
                 refreshed.append(object, of: count)
             }
-            state.clear([.event, .fresh])
+            state.clear([.event, .skipsLog])
         }
         tracker.reuse(&event)
         self.inserted = inserted

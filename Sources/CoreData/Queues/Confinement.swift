@@ -68,7 +68,7 @@ extension NSManagedObject {
 
     @inline(never)
     final func checkHolder() {
-        guard coredata_checked_bit() != 0, !_state.has(.gone) else { return }
+        guard coredata_checked_bit() != 0, !_state.has(.detached) else { return }
         _state.identityMap?.context?.checkHolder(self)
     }
 }

@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
     ) async -> AwaitedOutcome<R> {
         await onThread(kind, call) { end in
             self.queue.async {
-                guard self.turn.keep() else { return end(.isTaken) }
+                guard self.turn.holdPastBlock() else { return end(.isTaken) }
                 let block = self.block(kind, call, end) {
                     defer { self.turn.leave() }
                     return .done(work())

@@ -71,7 +71,7 @@ struct Turn: ~Copyable {
     }
 
     /// Called in a block on the queue: keeps the turn beyond the end of that block; `leave()` must follow.
-    func keep() -> Bool {
+    func holdPastBlock() -> Bool {
         queue.suspend()
         if suspend() { return true }
         queue.resume()

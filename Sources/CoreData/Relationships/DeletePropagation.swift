@@ -51,8 +51,8 @@ struct DeletePropagation {
             var unread: ContiguousArray<NSManagedObject> = []
             var lost: Set<NSManagedObject> = []
             batch.borrowEach { object in
-                guard object._state.has(.deleted), !object._state.has(.propagated) else { return }
-                object._state.set(.propagated)
+                guard object._state.has(.deleted), !object._state.has(.rulesApplied) else { return }
+                object._state.set(.rulesApplied)
                 // The row of an inaccessible object is gone and the program did not delete it, so there is nothing to
                 // undo.
                 if object._state.has(.inaccessible) {
@@ -62,7 +62,7 @@ struct DeletePropagation {
                 }
                 if context.faulting.readError != nil {
                     // What could not be read may be incomplete: the rules are applied again once the error was thrown.
-                    object._state.clear(.propagated)
+                    object._state.clear(.rulesApplied)
                     return unread.append(object)
                 }
                 if object._state.has(.inserted) { context.withdraw(object) }

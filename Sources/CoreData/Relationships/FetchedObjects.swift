@@ -24,7 +24,7 @@ final class FetchedObjects {
             switch member {
             case .saved(let key): objects.append(context.object(for: key))
             case .unsaved(let weak):
-                guard let object = weak.object, !object._state.has(.gone) else { return nil }
+                guard let object = weak.object, !object._state.has(.detached) else { return nil }
                 if object._state.has(.persistent) { members[place] = .saved(object._state.key) }
                 objects.append(object)
             }
@@ -45,7 +45,7 @@ extension NSManagedObject {
         defer { if let former { context.faulting.readError = former } }
         do {
             let found = try context.fetch(fetchRequest(at: index))
-            keep(FetchedObjects(found), at: index)
+            setFetchedState(FetchedObjects(found), at: index)
             return found
         } catch {
             let name = _state.info.entity.fetchedProperties[index].name
@@ -77,7 +77,7 @@ extension NSManagedObject {
         return Unmanaged<FetchedObjects>.fromOpaque(held).takeUnretainedValue()
     }
 
-    private func keep(_ found: FetchedObjects, at index: Int) {
+    private func setFetchedState(_ found: FetchedObjects, at index: Int) {
         let state = _state
         if state.pointee.toMany == nil {
             let count = state.info.relationshipStateCount

@@ -8,12 +8,12 @@ extension NSManagedObjectContext {
     final func renewDeletions(of objects: some Sequence<NSManagedObject>) {
         var reopened: [NSManagedObject] = []
         var formerly: [NSManagedObject: RowSnapshot] = [:]
-        let untouched = ContiguousArray(objects.filter { !$0._state.has(.propagated) })
+        let untouched = ContiguousArray(objects.filter { !$0._state.has(.rulesApplied) })
         readRowsAgain(untouched)
         for object in untouched { object.renewToManys() }
         // All are read before the rules are applied to any, since two of them may be related by now. All detach their
         // rows first, so that they are read together.
-        let ruled = objects.filter { $0._state.has(.propagated) }
+        let ruled = objects.filter { $0._state.has(.rulesApplied) }
         let former = ruled.map { object in
             defer {
                 object._state.detachRow()
@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
         }
         for object in reopened {
             let log = tracker.deletionLogs.last { $0.deletes(object) }
-            object.forEachPartedMember { log?.forgetParting(object, $0, from: $1) }
+            object.forEachPartedMember { log?.dropRemoval(object, $0, from: $1) }
             // Without a log of it the deletion is not undone: its rules are applied with the others.
             guard let log else {
                 tracker.deletePropagation.add(object)

@@ -37,10 +37,10 @@ extension NSManagedObjectContext {
     final func noticeLink(_ one: NSManagedObject, _ other: NSManagedObject) {
         for object in [one, other] {
             let state = object._state
-            if state.has(.gone) {
+            if state.has(.detached) {
                 hasStrays = true
-            } else if state.has(.propagated) {
-                state.clear(.propagated)
+            } else if state.has(.rulesApplied) {
+                state.clear(.rulesApplied)
                 tracker.deletePropagation.add(object)
             }
         }
@@ -89,7 +89,7 @@ struct RelationshipCheck {
         _ errors: inout [any Error]
     ) {
         let there = target._state
-        if there.has(.gone) || !there.has([.persistent, .inserted]) {
+        if there.has(.detached) || !there.has([.persistent, .inserted]) {
             errors.append(
                 error(
                     object, relationship, target,

@@ -2,7 +2,10 @@
 
 import CoreDataValues
 
-/// Writes an object's relationships, both sides of each pair: what a to-many holds changes through it alone.
+/// Writes an object's relationships, both sides of each pair.
+///
+/// Programs, undo, delete rules and saves of children write through it. What else changes a to-many does so itself:
+/// merges, refreshes and reads of its members, and references to objects that are gone.
 struct RelationshipFixup {
     /// The object on whose side a pair is written.
     let object: NSManagedObject
@@ -65,10 +68,10 @@ struct RelationshipFixup {
     /// Writes one to-one slot without its inverse, for a caller who knows the present target.
     func writeTarget(_ slot: Int, _ new: NSManagedObject?, _ old: NSManagedObject?) {
         let state = object._state
-        if !state.has(.gone), let context = state.identityMap?.context {
+        if !state.has(.detached), let context = state.identityMap?.context {
             if state.isFault { object.fireUnseen() }
             if state.info.hasTransientSlots { context.tracker.noteTransient(object, slot) }
-            if context.tracker.isLogging, !state.has(.fresh), context.tracker.origin.isNoticed {
+            if context.tracker.isLogging, !state.has(.skipsLog), context.tracker.origin.isNoticed {
                 context.tracker.log.append(.target(object, slot: Int32(truncatingIfNeeded: slot), old: old))
                 if context.tracker.hasDeletionLogs { context.tracker.noteChange(to: new) }
             }
@@ -256,7 +259,7 @@ struct RelationshipFixup {
     /// Logs that a member came or went, unless undoing the member's insertion takes it back anyway, as it does where
     /// there is an inverse.
     func logLink(_ index: Int, _ member: NSManagedObject, added: Bool) {
-        guard !member._state.has(.fresh) || object.relationship(toMany: index).inverse == nil else { return }
+        guard !member._state.has(.skipsLog) || object.relationship(toMany: index).inverse == nil else { return }
         object.log { .link(object, toMany: Int32(index), member: member, added: added) }
     }
 
@@ -272,11 +275,11 @@ struct RelationshipFixup {
     func leavePendingPairs() {
         for slot in 0..<object._state.info.layout.slotCount where object._state.info.slotRelationships[slot] != nil {
             guard object._state.overlay?.isPresent(slot) == true, object.target(at: slot) != nil else { continue }
-            object.noteMissed(isPair: true)
+            object.recordMissingRow(isPair: true)
             setTarget(slot, nil)
         }
         object.forEachToMany { index, members in
-            if !members.added.isEmpty { object.noteMissed(isPair: true) }
+            if !members.added.isEmpty { object.recordMissingRow(isPair: true) }
             for member in members.added.objects { removeMember(index, member) }
         }
     }
@@ -293,7 +296,7 @@ extension NSManagedObject {
         let there = new._state
         if there.pointee.identityMap == _state.pointee.identityMap, there.pointee.identityMap != nil,
             relationship.accepts(there.pointee.entity),
-            (there.pointee.flags | _state.pointee.flags) & ObjectFlags([.gone, .deleted]).rawValue == 0
+            (there.pointee.flags | _state.pointee.flags) & ObjectFlags([.detached, .deleted]).rawValue == 0
         {
             return
         }
@@ -311,7 +314,7 @@ extension NSManagedObject {
 
     /// Logs a change of a relationship, unless undoing the insertion of this object takes it back anyway.
     final func log(_ change: () -> GraphChange?) {
-        guard !_state.has(.fresh), !_state.has(.gone), let context = _state.identityMap?.context,
+        guard !_state.has(.skipsLog), !_state.has(.detached), let context = _state.identityMap?.context,
             context.tracker.isLogging, context.tracker.origin.isNoticed, let change = change()
         else { return }
         context.tracker.log.append(change)

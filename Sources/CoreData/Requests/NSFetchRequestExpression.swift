@@ -64,7 +64,7 @@ extension NSManagedObjectContext: RequestFetching {
         try (request as? any AnyFetchRequest)?.results(in: self, isCount: isCount)
     }
 
-    package final func keep(_ error: any Error) {
-        faulting.keep(error)
+    package final func recordReadError(_ error: any Error) {
+        faulting.recordReadError(error)
     }
 }

@@ -5,7 +5,7 @@ import CoreDataValues
 extension BatchBuilder {
     /// Adds many-to-many pairs, orders and members of to-manys without inverse.
     ///
-    /// - Parameter isTouched: whether the row is not compared, so that other writers' members may precede its own.
+    /// - Parameter isTouched: true if the row's version is not compared; others may have appended members meanwhile.
     func addRelationships(of object: NSManagedObject, isTouched: Bool = false) throws {
         var failure: (any Error)?
         object.forEachToMany { index, members in

@@ -3,12 +3,12 @@
 import CoreDataValues
 
 extension BatchBuilder {
-    /// Adds an object without changed values to the touches, or only checks it. Returns true if it needs a compared
-    /// update, which raises its version.
+    /// For an object without changed values. Returns true if the row must be updated with a version check; otherwise
+    /// bumps its version, just checks it, or does neither.
     @inline(never)
     func needsVersion(_ object: NSManagedObject) throws -> Bool {
         guard object.hasChangedToMany() else {
-            if object.statesTarget || object._state.has(.based) { check(object) }
+            if object.statesTarget || object._state.has(.childBase) { check(object) }
             return false
         }
         guard touches != nil, object.isOnlyTouched() else { return true }
@@ -38,7 +38,8 @@ extension BatchBuilder {
         let touched = touches?.objects ?? []
         for (member, gains) in adopted {
             let object = Unmanaged.passUnretained(member).toOpaque()
-            guard member.lastRead != nil, !member._state.has([.deleted, .gone]), compared.insert(object).inserted else {
+            guard member.lastRead != nil, !member._state.has([.deleted, .detached]), compared.insert(object).inserted
+            else {
                 continue
             }
             check(member)

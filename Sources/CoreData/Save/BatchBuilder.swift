@@ -39,7 +39,7 @@ final class BatchBuilder {
         if !comparesOwners, store.store.takesTouches { touches = TouchList(room: updates) }
         self.runtime = runtime
         self.inserts = ObjectPacker(room: inserts)
-        // More shapes than that are rare.
+        // 16: more shapes are rare.
         self.updates = ObjectPacker(room: updates, reach: 16)
         written.reserveCapacity(inserts + updates)
     }
@@ -48,8 +48,8 @@ final class BatchBuilder {
         try insert(object, key: object._state.pointee.assigned, version: 1)
     }
 
-    /// Inserts a row again that another writer deleted, whole and under its key. Its version must be one that the row
-    /// never had, and whoever read the row before the deletion may know a later one than this object.
+    /// Inserts a row again that another writer deleted, whole and under its key. Uses a version above any that a reader
+    /// may have seen before the deletion, which may be later than this object's.
     func reinsert(_ object: NSManagedObject) throws {
         let state = object._state
         let version = max(state.version, 0) &+ Int32.random(in: 1024..<65_536)
@@ -74,8 +74,9 @@ final class BatchBuilder {
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
-    /// Packs a saved object if a stored value differs from its row. Otherwise its version is only checked, if the
-    /// overlay repeats a to-one that the inverse relies on, or if a child's change to an older row equals the row.
+    /// Packs a saved object if a stored value differs from its row. If none does, changed members bump its version;
+    /// without these the version is only checked, and only where the inverse depends on a rewritten to-one, or a child
+    /// based its change on an older row.
     func update(_ object: NSManagedObject) throws {
         let state = object._state
         if state.isFault { try object.fireOrThrow() }

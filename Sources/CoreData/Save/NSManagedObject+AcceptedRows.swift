@@ -54,7 +54,7 @@ extension NSManagedObject {
             guard members.hasOrder, !isOwner(ofChanged: members, index) else {
                 return members.acceptChanges(isOrdered: isOrdered)
             }
-            // A refresh of a member dropped its side of this change: the members are read from the store.
+            // The member was refreshed and lost its side; reread the members.
             members.revert()
             members.becomeFault()
         }
@@ -67,7 +67,7 @@ extension NSManagedObject {
         }
         return members.added.objects.allSatisfy { !$0._state.isFault && $0.target(at: slot) === self }
             && members.removed.objects.allSatisfy {
-                $0._state.has([.deleted, .gone]) || !$0._state.isFault && $0.target(at: slot) !== self
+                $0._state.has([.deleted, .detached]) || !$0._state.isFault && $0.target(at: slot) !== self
             }
     }
 }

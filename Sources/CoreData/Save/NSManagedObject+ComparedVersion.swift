@@ -5,15 +5,15 @@ import CoreDataValues
 extension NSManagedObject {
     /// The version that this object's row must have in the store to be written or deleted: another one is a conflict.
     ///
-    /// The changes are based on it: a child's base, else the version that the program last read, even if it released
-    /// the object since and the row was read again for a delete rule, a write or the save.
-    final var comparedVersion: Int32 { _state.has([.based, .unseen]) ? rememberedVersion : _state.version }
+    /// That is the version of the child's base, else the one that the program last read, even if it released the object
+    /// since. Reads by delete rules, writes or the save do not count.
+    final var comparedVersion: Int32 { _state.has([.childBase, .unseen]) ? rememberedVersion : _state.version }
 
     @inline(never)
     private final var rememberedVersion: Int32 {
-        guard _state.has(.based) else { return _state.identityMap?.version(_state.key) ?? _state.version }
+        guard _state.has(.childBase) else { return _state.identityMap?.version(_state.key) ?? _state.version }
         let base = standing?.version ?? _state.version
-        // The older of the two: the row may come from a cache that does not have the latest save yet.
+        // Minimum: the cached row may be older than the latest save.
         return _state.pointee.row == nil ? base : min(base, _state.version)
     }
 }
@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         guard state.identityMap === requiredIdentityMap else {
             misuse("detectConflicts(for:) was given an object of another context; use object(with: objectID) here.")
         }
-        guard state.has(.persistent), !state.has(.gone) else { return }
+        guard state.has(.persistent), !state.has(.detached) else { return }
         if state.isFault { object.fire() }
         if !checkedObjects.contains(where: { $0 === object }) { checkedObjects.append(object) }
     }
@@ -39,7 +39,7 @@ extension SaveOperation {
     /// Adds version checks for unchanged objects (`detectConflicts`).
     func addChecks(_ builders: inout BatchBuilders, without reinserted: ContiguousArray<NSManagedObject>) throws {
         for object in context.checkedObjects where !reinserted.contains(where: { $0 === object }) {
-            guard !object._state.has([.gone, .inaccessible]), object.lastRead != nil else { continue }
+            guard !object._state.has([.detached, .inaccessible]), object.lastRead != nil else { continue }
             try builders.builder(for: object).check(object)
         }
     }

@@ -4,9 +4,11 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// Whether a saved object differs from its row in a stored value, or a child has changed it: another writer may have made the same change
-    /// to the same older row, and then both would have the same next version.
-    final var countsAsChanged: Bool { differsFromRow || _state.has(.based) }
+    /// Whether a saved object differs from its row in a stored value, or has changes of a child.
+    ///
+    /// A child's changes count even if they equal the row. Another writer may have made the same change to the same
+    /// older row, and equal changes by two writers would get equal versions.
+    final var countsAsChanged: Bool { differsFromRow || _state.has(.childBase) }
 
     /// Whether a saved object differs from its row in a stored value.
     final var differsFromRow: Bool {

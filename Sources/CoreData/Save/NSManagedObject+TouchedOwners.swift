@@ -19,8 +19,8 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Whether this object's row need not be compared: only members changed, and no limit or order depends on them.
     final func isOnlyTouched() -> Bool {
-        // Compared, as the inverse relies on a to-one that the overlay repeats, or as a child has changed the object.
-        if statesTarget || _state.has(.based) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates {
+        // Compared: an inverse depends on a to-one set here, a child has changed it, or its class validates updates.
+        if statesTarget || _state.has(.childBase) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates {
             return false
         }
         var isTouched = true
@@ -32,7 +32,7 @@ extension NSManagedObject {
         return isTouched
     }
 
-    /// Whether a count limit could be broken by this change and another writer's together.
+    /// Whether a concurrent change, together with this one, could break the count limit.
     private func isBounded(_ relationship: ResolvedRelationship, _ members: ToMany) -> Bool {
         let description = relationship.description
         return description.maxCount > 1 && !members.added.isEmpty
@@ -54,7 +54,7 @@ extension NSManagedObject {
         return last.count == members.added.count && last.allSatisfy(members.hasAdded) ? last : nil
     }
 
-    /// Whether a member is added to a to-many that is stored.
+    /// Whether the object gains members of a to-many that is not transient.
     final var gainsMembers: Bool {
         var gains = false
         forEachToMany { index, members in

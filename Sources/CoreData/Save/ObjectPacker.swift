@@ -10,7 +10,7 @@ struct ObjectPacker<Shape: Equatable, Note> {
     struct Packed {
         let shape: Shape
         let chunk: RowChunk
-        /// What the caller keeps of the rows.
+        /// The caller's note on this chunk.
         var note: Note
     }
 
@@ -35,7 +35,7 @@ struct ObjectPacker<Shape: Equatable, Note> {
 
     /// Packs an object's present values as the next row of a shape.
     ///
-    /// - Parameter note: what is kept of a chunk without rows.
+    /// - Parameter note: the caller's note on a new chunk.
     /// - Returns: the chunk, whose last row it is.
     @inline(__always)
     mutating func pack(
@@ -52,7 +52,7 @@ struct ObjectPacker<Shape: Equatable, Note> {
         return chunk
     }
 
-    /// What is kept of the chunk that took the last object.
+    /// The caller's note on the chunk that took the last object.
     var note: Note {
         get { packed[place].note }
         _modify { yield &packed[place].note }
@@ -127,8 +127,8 @@ extension NSManagedObject {
         packChangedTransients(into: chunk)
     }
 
-    /// Adds transient values of the overlay alone. A child's own row contains those that its save pushed, so that they
-    /// remain when later changes are dropped.
+    /// Adds only transient values that were changed here. A child's own row contains those that its save pushed, so
+    /// that they remain when later changes are dropped.
     final func packChangedTransients(into chunk: RowChunk) {
         let info = _state.info
         guard info.hasTransientSlots, let overlay = _state.overlay else { return }
@@ -158,10 +158,11 @@ extension NSManagedObject {
             row.setCell(slot, overlay.pointer(slot, UInt64.self).pointee)
         case .text, .uri:
             row.setCell(
-                slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.keep(UnsafeRawBufferPointer($0)) })
+                slot,
+                overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.storeInline(UnsafeRawBufferPointer($0)) })
         case .data:
             let small = overlay.pointer(slot, Data.self).pointee.withUnsafeBytes {
-                $0.count <= RowChunk.largeThreshold ? chunk.keep($0) : nil
+                $0.count <= RowChunk.largeThreshold ? chunk.storeInline($0) : nil
             }
             row.setCell(slot, small ?? chunk.store(overlay.pointer(slot, Data.self).pointee))
         case .transformable:
@@ -193,14 +194,14 @@ extension NSManagedObject {
         guard cell >> 63 == 0 else { return row.setCell(slot, chunk.store(source.largeData(cell))) }
         let bytes = UnsafeRawBufferPointer(
             start: source.fill.pointee.arena + Int(cell >> 32), count: Int(cell & 0x7fff_ffff))
-        row.setCell(slot, chunk.keep(bytes))
+        row.setCell(slot, chunk.storeInline(bytes))
     }
 }
 
 extension RowChunk {
     /// Does what `store(_:)` does, inlined here for the usual case: bytes that fit into the arena.
     @inline(__always)
-    func keep(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    func storeInline(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let fill = self.fill
         let used = fill.pointee.arenaUsed
         guard bytes.count <= 1024, used + bytes.count <= fill.pointee.arenaCapacity, let base = bytes.baseAddress else {

@@ -68,7 +68,7 @@ struct SaveOperation {
     mutating func run() throws {
         context.savedTransactions = nil
         try callWillSave()
-        if !context.tracker.missed.isEmpty { try context.refuseMissed() }
+        if !context.tracker.missingRows.isEmpty { try context.refuseMissingRows() }
         collect()
         try validate()
         context.post(ContextNotice.willSave)
@@ -165,7 +165,7 @@ struct SaveOperation {
         let unnumbered = context.saveMemory == nil ? given : given.filter { $0._state.pointee.assigned == 0 }
         try context.requiredCoordinator.writes.write { try builders.assignKeys(unnumbered) }
         if context.requiredCoordinator.hasSeveralStores {
-            try StoreCrossing.check([inserted, updated, deleted], context.requiredCoordinator)
+            try CrossStoreCheck.check([inserted, updated, deleted], context.requiredCoordinator)
         }
         try RelationshipCheck(context)?.run(inserted, updated)
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
@@ -205,7 +205,7 @@ struct SaveOperation {
             switch outcome {
             case .committed(let touched, let overtaken):
                 context.saveRecord.insert(.committed)
-                batch.leaveOut(overtaken)
+                batch.dropOvertaken(overtaken)
                 cache.save(batch.batch, touched: touched + overtaken, store: store.number, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)
                 if batches.count > 1 { committed.append(batch) }
@@ -257,7 +257,7 @@ struct SaveOperation {
 
     private func finish() {
         if let merged {
-            Agreement(context).run(after: merged)
+            InverseReconciliation(context).run(after: merged)
             context.tellResolvedConflicts()
         }
         let event = self.event ?? ContextEvent(inserted: inserted, updated: updated, deleted: deleted)
@@ -267,7 +267,7 @@ struct SaveOperation {
         if !context.checkedObjects.isEmpty { context.checkedObjects = [] }
         if !context.expectations.isEmpty { context.expectations = [] }
         if context.keepsObjects { context.letGo(deleted) }
-        context.deferredValidation?.keep(inserted, deleted)
+        context.deferredValidation?.didSave(inserted, deleted)
         inserted.borrowEach { object in object.didSave() }
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }
@@ -275,6 +275,6 @@ struct SaveOperation {
         if context.followers != nil, !event.inserted.isEmpty { context.tellFollowersOfPermanentIDs() }
         context.postObjectIDs(
             .didSaveIDs, changedKey: NSUpdatedObjectIDsKey, event.inserted, event.updated, event.deleted)
-        if context.requiredCoordinator.relatives.hasMergers { context.tellRelatives(of: event) }
+        if context.requiredCoordinator.contextFamily.hasMergers { context.tellRelatives(of: event) }
     }
 }

@@ -23,7 +23,7 @@ final class StoreBatch {
 
     /// Drops touched rows that another writer has changed: the batch does not have their present values. Their objects
     /// keep the rows that they read, so that their next change is a conflict.
-    func leaveOut(_ overtaken: [RowKey]) {
+    func dropOvertaken(_ overtaken: [RowKey]) {
         if overtaken.isEmpty { return }
         let keys = Set(overtaken)
         touched.removeAll { keys.contains($0.key) }

@@ -11,7 +11,7 @@ struct TouchList {
     /// - Parameter room: how many rows there may be.
     init(room: Int) { packer = ObjectPacker(room: room, first: RowChunk.maximumCount) }
 
-    /// - Parameter gains: whether a member is added, for which the row must exist.
+    /// - Parameter gains: true if a member was added; then the row must exist.
     mutating func add(_ object: NSManagedObject, gains: Bool) {
         let state = object._state
         let version = object.comparedVersion

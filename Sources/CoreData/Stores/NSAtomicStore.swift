@@ -214,7 +214,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// Writes what a commit made of the rows: *new nodes · new values · leaving nodes · save*. A failure takes the nodes back.
-    func keep(_ next: MemoryStore, after batch: ChangeBatch?) throws {
+    func persist(_ next: MemoryStore, after batch: ChangeBatch?) throws {
         guard let coordinator, let batch else { return }
         let former = lock.withLock { nodes }
         let caches = former.mapValues { $0.propertyCache?.mutableCopy() as? NSMutableDictionary }

@@ -19,10 +19,10 @@ struct ChangeTracker {
     /// The delete rules that are still to be applied.
     var deletePropagation = DeletePropagation()
     /// Changed objects whose rows were found gone.
-    var missed: ContiguousArray<NSManagedObject> = []
+    var missingRows: ContiguousArray<NSManagedObject> = []
     /// The transient values that changed objects had at the last save.
     private(set) var transients = FormerTransients()
-    /// For each object that is `based`: the base on which a child made its changes.
+    /// For each object with `childBase`: the base on which a child made its changes.
     var bases: [ObjectIdentifier: PushBase] = [:]
     var log: ContiguousArray<GraphChange> = []
     /// Whether the log has deletions, or insertions that were taken back.
@@ -54,7 +54,7 @@ struct ChangeTracker {
 
     mutating func willWrite(_ object: NSManagedObject, _ slot: Int) {
         guard origin.isNoticed else { return }
-        if isLogging, !object._state.has(.fresh) {
+        if isLogging, !object._state.has(.skipsLog) {
             log.append(.attribute(object, slot: Int32(truncatingIfNeeded: slot), old: object.formerValue(slot)))
         }
         touch(object)
@@ -68,8 +68,8 @@ struct ChangeTracker {
     mutating func touch(_ object: NSManagedObject) {
         guard origin.isNoticed else { return }
         let state = object._state
-        if isReplaying, !state.has(.recheck) {
-            state.set(.recheck)
+        if isReplaying, !state.has(.replayed) {
+            state.set(.replayed)
             replayed?.append(object)
         }
         if state.has([.inserted, .deleted]) {
@@ -86,8 +86,8 @@ struct ChangeTracker {
         let state = object._state
         if !state.has(.dirty) { dirtyCount += 1 }
         state.set(flag)
-        if !state.has(.listed) {
-            state.set(.listed)
+        if !state.has(.inDirtyList) {
+            state.set(.inDirtyList)
             dirty.append(object)
         }
     }
@@ -95,16 +95,16 @@ struct ChangeTracker {
     /// Lists a new object as dirty and in the open event.
     mutating func insert(_ object: NSManagedObject) {
         let state = object._state
-        guard !state.has([.dirty, .listed, .event]) else {
+        guard !state.has([.dirty, .inDirtyList, .event]) else {
             mark(object, .inserted)
             addToEvent(object, .eventInserted)
             if isLogging { log.append(.existence(object, appeared: true)) }
-            return state.set(.fresh)
+            return state.set(.skipsLog)
         }
         if !isAnnounced, isLogging { announce() }
         if awaitsTurn { expectTurn(of: object) }
         dirtyCount += 1
-        state.set([.inserted, .listed, .eventInserted, .fresh])
+        state.set([.inserted, .inDirtyList, .eventInserted, .skipsLog])
         dirty.append(object)
         event.append(object)
         if isLogging { log.append(.existence(object, appeared: true)) }
@@ -112,10 +112,10 @@ struct ChangeTracker {
 
     /// Marks an object deleted; its delete rules are applied later.
     ///
-    /// An object inserted in the open event is no longer `fresh`: the changes of its relationships are logged, so that
+    /// An object inserted in the open event loses `skipsLog`: the changes of its relationships are logged, so that
     /// an undo restores every order.
     mutating func delete(_ object: NSManagedObject) {
-        object._state.clear(.fresh)
+        object._state.clear(.skipsLog)
         if isLogging {
             log.append(.existence(object, appeared: false))
             logsDeletions = true
@@ -148,7 +148,7 @@ struct ChangeTracker {
     /// Forgets an object's pending changes.
     mutating func discard(_ object: NSManagedObject) {
         unmark(object, .dirty)
-        object._state.clear([.propagated, .eventInserted, .eventUpdated, .eventDeleted])
+        object._state.clear([.rulesApplied, .eventInserted, .eventUpdated, .eventDeleted])
     }
 
     /// Makes an object part of the open event.
@@ -198,7 +198,7 @@ struct ChangeTracker {
         return list
     }
 
-    mutating func keep(_ log: DeletionLog) {
+    mutating func addDeletionLog(_ log: DeletionLog) {
         if pendingLogs.count == pendingLogs.capacity { pendingLogs.removeAll { $0.log == nil } }
         pendingLogs.append(WeakLog(log: log))
     }
@@ -216,8 +216,10 @@ struct ChangeTracker {
     mutating func clear() {
         var former = reuseSpare()
         swap(&former, &dirty)
-        former.borrowEach { $0._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated, .based]) }
-        event.borrowEach { $0._state.clear([.event, .fresh]) }
+        former.borrowEach {
+            $0._state.clear([.dirty, .inDirtyList, .event, .skipsLog, .replayed, .rulesApplied, .childBase])
+        }
+        event.borrowEach { $0._state.clear([.event, .skipsLog]) }
         if !event.isEmpty { event = [] }
         isAnnounced = false
         deletePropagation.removeAll()
@@ -226,7 +228,7 @@ struct ChangeTracker {
         if !pendingLogs.isEmpty { pendingLogs = [] }
         if !transients.isEmpty { transients = FormerTransients() }
         if !bases.isEmpty { bases = [:] }
-        if !missed.isEmpty { missed = [] }
+        if !missingRows.isEmpty { missingRows = [] }
         dirtyCount = 0
         reuse(&former)
     }
@@ -236,7 +238,7 @@ struct ChangeTracker {
         guard dirty.count > dirtyCount, dirty.count >= 2 * dirtyCount else { return }
         dirty.removeAll { object in
             guard !object._state.has(.dirty) else { return false }
-            object._state.clear(.listed)
+            object._state.clear(.inDirtyList)
             return true
         }
     }
@@ -256,7 +258,7 @@ extension NSManagedObject {
     final func willWrite(_ slot: Int) -> Overlay {
         let state = _state
         // A new object of the open event is listed already, and undoing its insertion takes its values back too.
-        if state.pointee.flags & ObjectFlags.quietMask == ObjectFlags.fresh.rawValue, let overlay = state.overlay {
+        if state.pointee.flags & ObjectFlags.quietMask == ObjectFlags.skipsLog.rawValue, let overlay = state.overlay {
             return overlay
         }
         return willWriteTracked(slot)
@@ -265,7 +267,7 @@ extension NSManagedObject {
     private final func willWriteTracked(_ slot: Int) -> Overlay {
         let state = _state
         // Nobody saves what is written to an object whose context is gone.
-        guard !state.has(.gone), let context = state.identityMap?.context else { return state.makeOverlay() }
+        guard !state.has(.detached), let context = state.identityMap?.context else { return state.makeOverlay() }
         if state.isFault { fireUnseen(writing: slot) }
         if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
         context.tracker.willWrite(self, slot)
@@ -277,7 +279,7 @@ extension NSManagedObject {
         // Listed already, in the open event too. Before an undo the open event ends, so an undo does not miss its first
         // change of an object.
         if _state.pointee.flags & ObjectFlags.knownMask == ObjectFlags([.updated, .eventUpdated]).rawValue { return }
-        guard !_state.has(.gone), let context = _state.identityMap?.context else { return }
+        guard !_state.has(.detached), let context = _state.identityMap?.context else { return }
         if _state.isFault { fireUnseen() }
         context.tracker.touch(self)
     }

@@ -50,7 +50,7 @@ extension NSManagedObject {
     private func open(
         _ key: String, _ before: ContiguousArray<NSManagedObject>, _ candidates: ContiguousArray<NSManagedObject>?
     ) {
-        guard !_state.has(.gone), let context = _state.identityMap?.context else { return }
+        guard !_state.has(.detached), let context = _state.identityMap?.context else { return }
         context.openChanges.append(OpenChange(object: self, key: key, before: before, candidates: candidates))
     }
 

@@ -15,13 +15,15 @@ extension NSManagedObject {
         let isPartOfEvent = _state.pointee.flags & ObjectFlags.event.rawValue != 0
         guard let told = context.toldEvent else {
             guard isPartOfEvent else { return [:] }
-            guard context.tracker.isLogging, !_state.has(.fresh) else { return changedSinceSave }
-            return former(in: [context.tracker.log]) { $0._state.has(.fresh) }.values
+            guard context.tracker.isLogging, !_state.has(.skipsLog) else { return changedSinceSave }
+            return former(in: [context.tracker.log]) { $0._state.has(.skipsLog) }.values
         }
         guard let log = told.log else { return isPartOfEvent || told.event.changes(self) ? changedSinceSave : [:] }
         if told.event.insertedSet.contains(self) { return changedSinceSave }
-        return former(in: [log, context.tracker.log]) { $0._state.has(.fresh) || told.event.insertedSet.contains($0) }
-            .values
+        return former(in: [log, context.tracker.log]) {
+            $0._state.has(.skipsLog) || told.event.insertedSet.contains($0)
+        }
+        .values
     }
 
     private var changedSinceSave: [String: Any] { committedValues(forKeys: Array(changedValues().keys)) }
@@ -38,7 +40,7 @@ extension NSManagedObject {
                 former.setMember(member, of: index, isMember: false)
             }
         }
-        for log in logs.reversed() { for change in log.reversed() { former.takeBack(change) } }
+        for log in logs.reversed() { for change in log.reversed() { former.rewind(change) } }
         return former
     }
 }
@@ -67,7 +69,7 @@ private struct FormerProperties {
 
     init(_ object: NSManagedObject) { self.object = object }
 
-    mutating func takeBack(_ change: GraphChange) {
+    mutating func rewind(_ change: GraphChange) {
         switch change {
         case .existence, .revival: break
         case .attribute(let changed, let slot, let old):

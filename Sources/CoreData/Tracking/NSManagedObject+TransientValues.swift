@@ -6,7 +6,7 @@ extension NSManagedObject {
     /// Resets transient attributes to their defaults. An object without other changes is no longer updated.
     final func resetTransients() {
         let state = _state
-        guard state.has(.persistent), !state.has(.gone), let overlay = state.overlay else { return }
+        guard state.has(.persistent), !state.has(.detached), let overlay = state.overlay else { return }
         for (slot, property) in state.info.entity.slots.enumerated()
         where property.isTransient && overlay.isPresent(slot) {
             overlay.remove(slot, property.kind)

@@ -60,7 +60,7 @@ final class DeletionLog {
     }
 
     /// Makes an undo leave out a member that a delete rule removed and another writer removed too.
-    func forgetParting(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
+    func dropRemoval(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
         for place in places(of: object) {
             guard case .link(_, let written, let other, added: false) = changes[place], written == index,
                 other === member
@@ -81,8 +81,8 @@ extension ChangeTracker {
     /// - Parameter new: the new target of a to-one.
     func noteChange(to new: NSManagedObject? = nil) {
         guard !isReplaying, undoManager != nil, let change = log.last else { return }
-        let ends = change.partedEnds.filter { $0._state.has(.propagated) } + change.relatedEnds(new)
-        for end in ends where end._state.has(.deleted) && !end._state.has([.gone, .eventDeleted]) {
+        let ends = change.partedEnds.filter { $0._state.has(.rulesApplied) } + change.relatedEnds(new)
+        for end in ends where end._state.has(.deleted) && !end._state.has([.detached, .eventDeleted]) {
             deletionLogs.last { $0.deletes(end) }?.add(change)
         }
     }

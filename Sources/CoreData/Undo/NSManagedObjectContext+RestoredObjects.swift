@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
             renamed[currentKey(key)] = object
         }
         guard !renamed.isEmpty else { return }
-        for object in allObjects where object._state.has(.persistent) && !object._state.has([.deleted, .gone]) {
+        for object in allObjects where object._state.has(.persistent) && !object._state.has([.deleted, .detached]) {
             object.replaceTargetKeys(renamed)
             object.forEachStoredToMany { index, members in object.replaceMemberKeys(index, members, renamed) }
         }

@@ -11,19 +11,19 @@ extension NSManagedObjectContext {
     /// applied again.
     final func undoInsertion(_ object: NSManagedObject) {
         let state = object._state
-        guard !state.has([.gone, .deleted]) else { return }
+        guard !state.has([.detached, .deleted]) else { return }
         if !state.has(.inserted), tracker.undoManager?.isRedoing == true {
             remove(object)
             return tracker.deletePropagation.noteRedone(object)
         }
         // If the object came back in this same replay, its changes are logged all the same, for the redo that restores
         // it.
-        state.clear(.fresh)
+        state.clear(.skipsLog)
         if state.pointee.toMany != nil { object.dropMembersOlderThanRow() }
         object.fixup.tearDownRelationships()
         guard state.has(.inserted) else {
             remove(object)
-            state.set(.propagated)
+            state.set(.rulesApplied)
             return
         }
         if tracker.isLogging {
@@ -34,20 +34,20 @@ extension NSManagedObjectContext {
         withdraw(object)
     }
 
-    /// Undoes a deletion that a child has pushed, because it pushes the object again. The object is not `fresh`: what
-    /// this push writes is logged, so that undoing it restores the former values.
+    /// Undoes a deletion that a child has pushed, as it pushes the object again. Clears `skipsLog`: what this push
+    /// writes is logged, so that undoing it restores the former values.
     final func undeleteLogged(_ object: NSManagedObject) {
         undelete(object, [:])
-        object._state.clear(.fresh)
+        object._state.clear(.skipsLog)
     }
 
     /// Makes an object that left the context an inserted one, with the values of its former row.
     final func reinsert(_ object: NSManagedObject) {
         // Only objects of a context can read values that lie in files.
-        object._state.clear(.gone)
+        object._state.clear(.detached)
         object._state.pointee.slow &= ~SlowReason.anyFault
         object.liftRow([:])
-        enter(object)
+        registerInsertion(of: object)
         object.forgetLostTargets()
     }
 
@@ -57,12 +57,12 @@ extension NSManagedObjectContext {
         let state = object._state
         // Its row was gone before its values were read again, so there is nothing to restore.
         if state.has(.inaccessible), state.pointee.row == nil { return }
-        if state.has(.deleted), !state.has(.gone) { return cancelDeletion(object) }
-        guard state.has(.gone) else { return }
+        if state.has(.deleted), !state.has(.detached) { return cancelDeletion(object) }
+        guard state.has(.detached) else { return }
         let wasSaved = state.pointee.row != nil
         if wasSaved { object.liftRow(returning) }
         let former = currentKey(state.key)
-        enter(object)
+        registerInsertion(of: object)
         // Saved again in the store that it was in.
         if wasSaved, requiredCoordinator.persistentStores.count > 1 { choose(former.store, for: object) }
         if former.number < 0 {
@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Whether the object left its context, or is about to because its row is gone.
-    final var isLost: Bool { _state.has([.gone, .inaccessible]) }
+    final var isLost: Bool { _state.has([.detached, .inaccessible]) }
 
     /// Clears to-ones of a restored object that a no-action rule had kept and whose targets were deleted since.
     final func forgetLostTargets() {
@@ -106,7 +106,7 @@ extension NSManagedObject {
 
     /// Arranges the present members in a former order. An object that came and went within the event is not among them:
     /// its links were not logged.
-    final func arrangeAgain(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
+    final func restoreOrder(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
         fixup.arrange(index, ContiguousArray(members(at: index)), as: old)
     }
 
@@ -142,7 +142,7 @@ extension NSManagedObject {
         guard let target = committedTarget(at: slot) else { return nil }
         // Its row may be gone too.
         if target._state.isFault { target.fire() }
-        guard !target._state.has([.gone, .deleted]) else { return nil }
+        guard !target._state.has([.detached, .deleted]) else { return nil }
         if case .slot(let opposite)? = _state.info.slotInverses[slot]?.place,
             target._state.overlay?.isPresent(opposite) != true,
             target.committedTargetKey(at: opposite) == _state.key

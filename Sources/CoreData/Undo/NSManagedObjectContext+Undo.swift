@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
         if !log.isEmpty, undoManager.isUndoRegistrationEnabled {
             if hasDeletions {
                 let kept = DeletionLog(log)
-                tracker.keep(kept)
+                tracker.addDeletionLog(kept)
                 undoManager.registerUndo(of: self) {
                     ($0 as? NSManagedObjectContext).map { UndoReplay($0, kept.changes, hasDeletions: true).run() }
                 }
@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
     /// Makes an object unchanged that an undo or a merge brought back to its saved state.
     final func revertIfRestored(_ object: NSManagedObject) {
         let state = object._state
-        state.clear(.recheck)
+        state.clear(.replayed)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
         object.dropRestoredOrders()
         guard !object.differsFromRow, tracker.transients.isEmpty || !tracker.transients.differ(object) else {

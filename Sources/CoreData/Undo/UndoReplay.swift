@@ -46,7 +46,7 @@ struct UndoReplay {
     private func returningObjects() -> [ObjectKey: NSManagedObject] {
         var returning: [ObjectKey: NSManagedObject] = [:]
         for case .existence(let object, appeared: false) in log
-        where object._state.has(.gone) && object._state.pointee.row != nil {
+        where object._state.has(.detached) && object._state.pointee.row != nil {
             returning[object._state.key] = object
         }
         return returning
@@ -73,7 +73,7 @@ struct UndoReplay {
     }
 
     private func tellUpdate(_ objects: ContiguousArray<NSManagedObject>) {
-        for object in objects where !object._state.has([.gone, .deleted]) {
+        for object in objects where !object._state.has([.detached, .deleted]) {
             object.awake(fromSnapshotEvents: .undoUpdate)
         }
     }
@@ -89,7 +89,7 @@ extension GraphChange {
         case .revival(let object): context.remove(object)
         case .attribute(let object, let slot, let old):
             // If the object came back in this same replay, the value that is replaced is logged all the same.
-            object._state.clear(.fresh)
+            object._state.clear(.skipsLog)
             object.write(old, at: Int(slot))
         case .target(let object, let slot, let old):
             // Writes the inverse too. It mostly agrees already, but a refresh may have changed one of the two sides
@@ -102,7 +102,7 @@ extension GraphChange {
         case .position(let object, let index, let member, let place):
             object.fixup.move(member, toMany: Int(index), to: place)
         case .order(let object, let index, let old):
-            object.arrangeAgain(Int(index), old)
+            object.restoreOrder(Int(index), old)
         }
     }
 }

@@ -8,7 +8,7 @@ extension Validation {
     static func checkDeletion(_ object: NSManagedObject) throws {
         var errors: [any Error] = []
         for relationship in object._state.info.denying {
-            let remaining = object.targets(of: relationship).filter { !$0._state.has([.deleted, .gone]) }
+            let remaining = object.targets(of: relationship).filter { !$0._state.has([.deleted, .detached]) }
             if !remaining.isEmpty {
                 let complaint = Complaint(
                     code: 1600, sentence: "still has \(remaining.count) members, and its delete rule is deny")

@@ -9,7 +9,7 @@ package protocol RequestFetching: AnyObject {
     /// The results, or how many there are; nil for what is no request.
     func results(of request: Any, isCount: Bool) throws -> Any?
     /// Takes an error for the next call that can throw it.
-    func keep(_ error: any Error)
+    func recordReadError(_ error: any Error)
 }
 
 /// What `FETCH` was given.
@@ -73,7 +73,7 @@ extension NSExpression {
         } catch let error as PredicateError {
             misuse(error.sentence)
         } catch {
-            fetch.fetching?.keep(error)
+            fetch.fetching?.recordReadError(error)
             return nil
         }
     }

@@ -85,7 +85,8 @@ open class UndoManager: NSObject {
 
     /// Opens the event's group before there is anything to register, so that `canUndo` and `setActionName(_:)` see it.
     ///
-    /// For contexts, which register what changed only when they settle. Does nothing while registration is disabled.
+    /// For contexts, which register what changed only when they process pending changes. Does nothing while
+    /// registration is disabled.
     package func expectChanges() {
         guard isUndoRegistrationEnabled else { return }
         openEventGroupIfNeeded()
@@ -275,7 +276,8 @@ open class UndoManager: NSObject {
 
     /// Closes the group that the event opened, unless the caller opened others inside it.
     ///
-    /// Called by a context that has settled. Does nothing inside a checkpoint, whose sender closes the group itself.
+    /// Called by a context that has processed or dropped its pending changes. Does nothing inside a checkpoint, whose
+    /// sender closes the group itself.
     package func endEvent() {
         guard !isPostingCheckpoint, direction == .none, open.count == 1, open[0].isEvent else { return }
         closeGroup()

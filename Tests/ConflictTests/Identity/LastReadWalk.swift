@@ -87,7 +87,7 @@ final class LastReadWalk {
     /// Notes the version of the row that the program has of an object, if it was read for it.
     private func note(_ object: NSManagedObject) {
         guard object._state.pointee.row != nil, !object._state.has([.unseen, .deleted]) else { return }
-        if object._state.has(.unasked), object.isFault { return }
+        if object._state.has(.readIncidentally), object.isFault { return }
         seen[object.objectID] = object.heldVersion
     }
 

@@ -54,13 +54,13 @@ import Testing
             $0.ward._state.set(.updated)
         },
         Breach("an object listed twice", "stands twice in the list") {
-            $0.patient._state.clear(.listed)
+            $0.patient._state.clear(.inDirtyList)
             $0.context.tracker.mark($0.patient, .updated)
         },
         Breach("an event that does not know its object", "not in its list") { $0.ward._state.set(.eventUpdated) },
         Breach("an object under another number", "not found under its key") { $0.bed._state.pointee.number += 1000 },
         Breach("an object that left and stayed registered", "has left the context and is registered") {
-            $0.ward._state.set(.gone)
+            $0.ward._state.set(.detached)
         },
         Breach("a row without its chunk", "a row and no chunk") {
             guard let chunk = $0.bed._state.pointee.chunk else { return }

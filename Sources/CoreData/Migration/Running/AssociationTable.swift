@@ -95,7 +95,7 @@ final class AssociationTable {
             let own = object._state.key
             // A child's object may not know its row.
             let key = own.number > 0 ? own : context.currentKey(own)
-            if object._state.has([.deleted, .gone]), key == own, context.registered(key)?.isThere != true {
+            if object._state.has([.deleted, .detached]), key == own, context.registered(key)?.isThere != true {
                 destinationKeys[pair] = Self.none
                 byDestination?.remove(former)
             } else if key.number > 0, !object._state.has(.inserted) {
@@ -164,10 +164,10 @@ final class AssociationTable {
 
 extension NSManagedObject {
     /// Whether an object was deleted, before its first save or after its last one.
-    final var isDiscarded: Bool { _state.has(.deleted) || _state.has(.gone) && _state.key.number <= 0 }
+    final var isDiscarded: Bool { _state.has(.deleted) || _state.has(.detached) && _state.key.number <= 0 }
 
     /// Whether an object of the destination's context is neither deleted nor a fault in the place of one that never had a row.
     final var isThere: Bool {
-        !_state.has([.deleted, .gone]) && (_state.key.number > 0 || _state.has(.inserted))
+        !_state.has([.deleted, .detached]) && (_state.key.number > 0 || _state.has(.inserted))
     }
 }

@@ -38,7 +38,7 @@ final class DeferredValidation {
     }
 
     /// Once the save is through.
-    func keep(_ inserted: ContiguousArray<NSManagedObject>, _ deleted: ContiguousArray<NSManagedObject>) {
+    func didSave(_ inserted: ContiguousArray<NSManagedObject>, _ deleted: ContiguousArray<NSManagedObject>) {
         for id in passing { failed.remove(id) }
         for object in failing { failed.insert(object.objectID) }
         (failing, passing) = ([], [])

@@ -96,7 +96,7 @@ final class ModelRuntime: @unchecked Sendable {
     func info(named name: String) -> EntityInfo? {
         if let known = named.withLock({ $0[name] }) { return known }
         guard let index = schema.index(ofEntity: name) else { return nil }
-        named.withLock { $0.keep(infos[index.value], for: name) }
+        named.withLock { $0.insert(infos[index.value], for: name) }
         return infos[index.value]
     }
 
@@ -164,7 +164,7 @@ private struct RecentEntities {
         return entry.info
     }
 
-    mutating func keep(_ info: EntityInfo, for name: String) {
+    mutating func insert(_ info: EntityInfo, for name: String) {
         entries[RecentEntities.place(RecentEntities.words(name))] = (name, info)
     }
 }

@@ -78,7 +78,7 @@ struct FetchedPlan {
 
     /// Whether an object that is there may be a result, its values aside.
     func mayHave(_ object: NSManagedObject) -> Bool {
-        !object._state.has([.deleted, .gone]) && query.bound.reach.rows.contains(object._state.pointee.entity)
+        !object._state.has([.deleted, .detached]) && query.bound.reach.rows.contains(object._state.pointee.entity)
             && accepts(object)
     }
 

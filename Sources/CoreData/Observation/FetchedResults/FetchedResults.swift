@@ -133,7 +133,7 @@ final class FetchedResults {
     /// What the fetch finds now. An error waits for the context's next call that throws; the results stay as they are.
     private func renewed(_ plan: FetchedPlan) -> FetchedList? {
         do { return try fetched(plan) } catch {
-            context.faulting.keep(error)
+            context.faulting.recordReadError(error)
             return nil
         }
     }

@@ -112,7 +112,7 @@ final class AtomicRows: RowStore, @unchecked Sendable {
             let next = try rows().fork()
             do {
                 let batch = try change(next)
-                try store.keep(next, after: batch)
+                try store.persist(next, after: batch)
             } catch is Refused { return }
             replace(with: next)
         }

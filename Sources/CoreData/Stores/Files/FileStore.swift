@@ -90,7 +90,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         return document
     }
 
-    override func keep(_ next: MemoryStore, after batch: ChangeBatch?) throws { try write(next) }
+    override func persist(_ next: MemoryStore, after batch: ChangeBatch?) throws { try write(next) }
 
     private func keepStamp(_ found: FileStamp) {
         stamp = found

@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 /// Checks the changed relationships of a save over several stores.
-enum StoreCrossing {
+enum CrossStoreCheck {
     /// Throws if a relationship would cross stores. Every new object must have its store by then.
     ///
     /// - Throws: 133010 for the first relationship whose ends are in different stores; 134030 for a change in a

@@ -1,14 +1,15 @@
-// After a merge: makes both sides of every relationship of the merged objects agree.
+// After a merge: brings the other ends of the merged objects' relationships up to date.
 
 import CoreDataValues
 import Foundation
 
-/// Renews objects at the other end of a merged object's relationships until both sides of all pairs agree.
+/// After a merge, refreshes related objects until both ends of each relationship match.
 ///
 /// Runs when every object of the save has its written row, so nothing is pending. Members are read again on demand. An
-/// object gets the store's row only if its to-one and the store's disagree about a merged object; all others keep the
-/// values that they were read with, so that a conflict over them is still detected.
-struct Agreement {
+/// object gets the stored row only if one of its to-ones differs in memory and store, and one of the two targets was
+/// merged or refreshed here. All others keep the values that they were read with, so that a conflict over them is still
+/// detected.
+struct InverseReconciliation {
     private let context: NSManagedObjectContext
     private let schema: Schema
 
@@ -17,20 +18,20 @@ struct Agreement {
         schema = context.runtime.schema
     }
 
-    /// *forget members · find other ends · renew those that disagree*, repeated for the objects that were renewed.
+    /// *forget members · find other ends · attach stored rows to those that differ*, repeated for the refreshed ones.
     func run(after merged: Set<NSManagedObject>) {
         var known = merged
         var fresh = merged
         while !fresh.isEmpty {
             let keys = Set(fresh.map(rowKey))
             forgetMembers(keys)
-            for object in fresh where !object._state.has(.gone) {
+            for object in fresh where !object._state.has(.detached) {
                 object.forEachStoredToMany { _, members in members.becomeFault() }
             }
-            fresh = renew(otherEnds(of: fresh, keys).subtracting(known), keys)
+            fresh = attachStoredRows(to: otherEnds(of: fresh, keys).subtracting(known), keys)
             known.formUnion(fresh)
         }
-        sleepAgain()
+        refaultMissing()
     }
 
     /// The key of an object's row under the root entity: equal whichever entity of the tree a key names.
@@ -38,7 +39,7 @@ struct Agreement {
         RowKey(entity: object._state.info.entity.root, number: object._state.pointee.number)
     }
 
-    /// Turns the stored members of to-manys into faults if a renewed object is, or may be, among them.
+    /// Turns the stored members of to-manys into faults if a refreshed object is, or may be, among them.
     private func forgetMembers(_ keys: Set<RowKey>) {
         let roots = Set(keys.map(\.entity))
         for object in context.allObjects where object._state.pointee.toMany != nil {
@@ -51,11 +52,11 @@ struct Agreement {
 
     // MARK: Other ends
 
-    /// Objects whose to-one points at a renewed object, or should.
+    /// Objects whose to-one points at a refreshed object, or should.
     private func otherEnds(of fresh: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
         var ends: Set<NSManagedObject> = []
         var memberRoots: Set<EntityIndex> = []
-        for object in fresh where !object._state.has(.gone) {
+        for object in fresh where !object._state.has(.detached) {
             for relationship in object._state.info.relationships {
                 guard let inverse = relationship.inverse, schema[inverse].slot != nil else { continue }
                 switch relationship.place {
@@ -67,7 +68,7 @@ struct Agreement {
         }
         for object in context.allObjects
         where memberRoots.contains(object._state.info.entity.root) || names(object, keys) { ends.insert(object) }
-        return ends.filter { $0.lastRead != nil && !$0._state.has([.deleted, .gone]) }
+        return ends.filter { $0.lastRead != nil && !$0._state.has([.deleted, .detached]) }
     }
 
     private func names(_ object: NSManagedObject, _ keys: Set<RowKey>) -> Bool {
@@ -85,12 +86,12 @@ struct Agreement {
         return RowKey(entity: schema[key.entity].root, number: key.number)
     }
 
-    // MARK: Renewing
+    // MARK: Attaching rows
 
-    /// Gives the store's row to objects that disagree with it about the renewed objects, and returns them. If the store
-    /// cannot be read, they become faults. So do objects whose rows are gone: a program that reads them is told (4.12).
-    private func renew(_ ends: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
-        var renewed: Set<NSManagedObject> = []
+    /// Gives the store's row to objects whose to-ones differ from it, and returns them. If the store cannot be read,
+    /// they become faults. So do objects whose rows are gone: a program that reads them is told (4.12).
+    private func attachStoredRows(to ends: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
+        var refreshed: Set<NSManagedObject> = []
         var gone: Set<RowKey> = []
         for (store, objects) in Dictionary(grouping: ends, by: { $0._state.pointee.store }) {
             guard let rows = context.reader(of: store) else { continue }
@@ -98,8 +99,8 @@ struct Agreement {
             for object in objects {
                 guard let read = object.lastRead else { continue }
                 if let row = stored?[object._state.key.row].row {
-                    guard disagrees(object, read, row, keys) else { continue }
-                    context.renew(object, row)
+                    guard differs(object, read, row, keys) else { continue }
+                    context.refresh(object, with: row)
                 } else {
                     guard names(object, keys) else { continue }
                     object.forgetRowIfClean()
@@ -109,24 +110,24 @@ struct Agreement {
                         continue
                     }
                 }
-                renewed.insert(object)
+                refreshed.insert(object)
             }
         }
         if !gone.isEmpty { forgetMembers(gone) }
-        return renewed
+        return refreshed
     }
 
-    /// Makes objects found without a row faults again, as the ending save drops only its own deleted objects.
-    private func sleepAgain() {
-        for object in context.tracker.dirty where object._state.has(.inaccessible) && !object._state.has(.gone) {
+    /// Turns objects that were read and have no row back into faults: the save detaches only what it deleted itself.
+    private func refaultMissing() {
+        for object in context.tracker.dirty where object._state.has(.inaccessible) && !object._state.has(.detached) {
             context.tracker.discard(object)
             object._state.clear(.inaccessible)
             object._state.detachRow()
         }
     }
 
-    /// Whether a to-one points at a renewed object in only one of the two rows.
-    private func disagrees(_ object: NSManagedObject, _ read: RowSnapshot, _ row: RowSnapshot, _ keys: Set<RowKey>)
+    /// Whether a to-one differs between the two rows and points at a refreshed object in one of them.
+    private func differs(_ object: NSManagedObject, _ read: RowSnapshot, _ row: RowSnapshot, _ keys: Set<RowKey>)
         -> Bool
     {
         object._state.info.slotInverses.indices.contains { slot in

@@ -1,4 +1,4 @@
-// Objects whose rows are gone, in the unsaved relationships of others.
+// References to objects whose rows are gone, in the unsaved relationships of others.
 
 import CoreDataValues
 

@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
 
     /// Answers a child whether a pair exists here, with pending changes; a deleted member is in none.
     final func isMember(_ member: ObjectKey, of relationship: RelationshipIndex, owner: ObjectKey) throws -> Bool {
-        if registered(member)?._state.has([.deleted, .gone]) == true { return false }
+        if registered(member)?._state.has([.deleted, .detached]) == true { return false }
         if let index = runtime.schema[relationship].toManyIndex, let owner = knowing(owner) {
             let isMember = owner.isMember(object(for: member), at: index)
             try faulting.throwReadError()

@@ -1,4 +1,4 @@
-// Dropping changes (rollback) and objects (reset).
+// Rolling back (drops changes) and resetting (drops objects).
 
 import CoreDataFoundation
 import CoreDataValues

@@ -9,28 +9,28 @@ extension NSManagedObject {
     /// A fault whose row the program never read is dropped silently (4.12). If it was ever read, even by an object
     /// deallocated since, the change is a conflict, and so is a pair made with any missing row.
     @inline(never)
-    final func noteMissed(isPair: Bool = false) {
+    final func recordMissingRow(isPair: Bool = false) {
         guard _state.has(.inaccessible), _state.pointee.number > 0, let context = managedObjectContext,
             isPair || _state.identityMap?.version(_state.key) != nil,
-            !context.tracker.missed.contains(where: { $0 === self })
+            !context.tracker.missingRows.contains(where: { $0 === self })
         else { return }
-        context.tracker.missed.append(self)
+        context.tracker.missingRows.append(self)
     }
 }
 
 extension NSManagedObjectContext {
     /// - Throws: 133020 for changed objects whose rows were found gone, 133000 in a child context; nothing under a
     ///   policy that resolves conflicts: they stay deleted.
-    final func refuseMissed() throws {
-        let missed = tracker.missed.filter {
-            $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.gone)
+    final func refuseMissingRows() throws {
+        let missing = tracker.missingRows.filter {
+            $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.detached)
         }
-        guard !missed.isEmpty, refusesConflicts else { return }
-        throw link.error(ofMissed: missed, self)
+        guard !missing.isEmpty, refusesConflicts else { return }
+        throw link.error(ofMissing: missing, self)
     }
 
     /// 133020 for changed objects whose rows are gone.
-    final func conflict(ofMissed objects: [NSManagedObject]) -> any Error {
+    final func conflict(ofMissing objects: [NSManagedObject]) -> any Error {
         ConflictError.error(
             objects.map { object in
                 NSMergeConflict(

@@ -8,7 +8,7 @@ import Foundation
 /// If this context or an ancestor deleted the object, changes of its relationships and a second deletion are dropped.
 /// If another writer deleted the row, the save is refused as for a version conflict: what was changed together with it
 /// relied on that row. A deletion that is saved alone already has its effect.
-struct MissingTwin {
+struct MissingParentObject {
     private let object: NSManagedObject
     private let parent: NSManagedObjectContext
 
@@ -30,7 +30,7 @@ struct MissingTwin {
     }
 
     private var isDeletedElsewhere: Bool {
-        guard let read = object.standing, parent.renewed(read, of: object).version > 0 else { return false }
+        guard let read = object.standing, parent.raised(read, of: object).version > 0 else { return false }
         return !parent.familyHasDeleted(object._state.key)
     }
 

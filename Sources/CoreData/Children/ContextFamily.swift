@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 
 /// What the contexts of one coordinator share. May be used on any thread.
-final class Relatives: @unchecked Sendable {
+final class ContextFamily: @unchecked Sendable {
     private struct State {
         var children = 0
         /// Permanent keys by the temporary number they replaced; kept while there are child contexts.
@@ -31,7 +31,7 @@ final class Relatives: @unchecked Sendable {
     private func withState<R>(_ body: (inout State) -> R) -> R { lock.withLock { body(&state) } }
 
     /// Adds a child context and returns how many keys were noted so far.
-    func join() -> Int {
+    func addChild() -> Int {
         withState { state in
             state.children += 1
             return state.forgotten + state.order.count
@@ -39,7 +39,7 @@ final class Relatives: @unchecked Sendable {
     }
 
     /// Removes a child context; with the last one the keys are dropped.
-    func leave() {
+    func removeChild() {
         withState { state in
             state.children -= 1
             guard state.children == 0 else { return }
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
     /// Has other contexts merge: after a save the children and the siblings over the same coordinator or parent, after
     /// a merge the children.
     final func tellRelatives(of payload: ChangePayload, isSave: Bool) {
-        for other in requiredCoordinator.relatives.mergers() where other !== self {
+        for other in requiredCoordinator.contextFamily.mergers() where other !== self {
             guard other.parent === self || isSave && other.parent === parent else { continue }
             other.perform { other.merge(payload) }
         }

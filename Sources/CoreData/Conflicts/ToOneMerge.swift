@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 /// The outcome of a merge for one to-one of one object.
-struct TargetMove {
+struct ToOneMerge {
     let slot: Int
     /// The target in the row that the context read.
     let read: ObjectKey?
@@ -30,7 +30,7 @@ struct TargetMove {
         let isUnmoved = read?.row == stored?.row && former === target
         switch inverse.place {
         case .toMany(let index): if !isUnmoved { updateMembers(object, index, context) }
-        // If it was changed here, the row of the other object may be old.
+        // Also if the target was changed here: the other end may predate the other writer's change.
         case .slot(let opposite):
             if !isUnmoved || target?._state.key.row != stored?.row { updateOpposite(object, opposite, context) }
         case .fetched: break
@@ -49,7 +49,7 @@ struct TargetMove {
     // MARK: To-many inverses
 
     private func updateMembers(_ object: NSManagedObject, _ index: Int, _ context: NSManagedObjectContext) {
-        for owner in involved(context) where !owner._state.has(.gone) {
+        for owner in involved(context) where !owner._state.has(.detached) {
             let isStored = stored.map { $0 == owner._state.key } ?? false
             let isPresent = owner === target
             if owner.toManyState(index) == nil, isStored == isPresent { continue }
@@ -62,10 +62,10 @@ struct TargetMove {
     // MARK: To-one inverses
 
     private func updateOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
-        for other in involved(context) where !other._state.has(.gone) { other.renewOrCompare() }
+        for other in involved(context) where !other._state.has(.detached) { other.refaultOrCompare() }
         if let target, target.isInaccessible { return object.fixup.writeTarget(slot, nil) }
         for other in [former, read.flatMap { context.registered($0) }] {
-            guard let other, other !== target, !other._state.has(.gone) else { continue }
+            guard let other, other !== target, !other._state.has(.detached) else { continue }
             if other.target(at: opposite) === object { other.fixup.writeTarget(opposite, nil) }
             other.leaveSaveIfClean()
         }
@@ -75,8 +75,8 @@ struct TargetMove {
         }
         guard let target, target.target(at: opposite) !== object else { return }
         if let rival = target.target(at: opposite), rival !== object {
-            // The rival may have been read before the other writer gave the target to this object.
-            rival.renewOrCompare()
+            // `rival` may predate the other writer's change; refresh it.
+            rival.refaultOrCompare()
             if rival.target(at: slot) === target { rival.fixup.writeTarget(slot, nil) }
         }
         target.fixup.writeTarget(opposite, object)

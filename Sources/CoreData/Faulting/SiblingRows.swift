@@ -1,9 +1,9 @@
-// Rows that wait for faults to come.
+// Rows that were read with those of siblings, for faults that are made later.
 
 import CoreDataValues
 
 /// Rows that were read with the target of a to-one, for sibling targets that are not in memory yet.
-struct WaitingRows {
+struct SiblingRows {
     typealias Entry = (number: Int64, chunk: RowChunk, row: Int)
 
     /// The chunk whose rows point at these targets; retained, so that no other chunk gets its address.

@@ -1,4 +1,4 @@
-// What a save that settled a conflict leaves in its context: both sides of every pair agree, with each other and with the store.
+// What a save that resolved a conflict leaves in its context: both sides of every pair agree, also with the store.
 
 import CoreDataTestSupport
 import CoreDataValues
@@ -7,7 +7,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite struct AgreementTests {
+@Suite struct InverseReconciliationTests {
     /// Everything that a context says of its relationships, and what a reader says.
     private func pairs(_ context: NSManagedObjectContext, _ entity: String, _ key: String) throws -> [String] {
         try context.all(entity).sorted { $0._state.pointee.number < $1._state.pointee.number }.map { object in

@@ -3,7 +3,7 @@
 import CoreDataValues
 
 /// The pending to-ones of objects whose rows a merge reads again.
-struct PendingTargets {
+struct PendingToOnes {
     private var targets: [(object: NSManagedObject, slot: Int, read: ObjectKey?)] = []
 
     /// Notes the targets in an object's row before it is read again.
@@ -19,13 +19,13 @@ struct PendingTargets {
     /// take this back.
     func apply(in context: NSManagedObjectContext) {
         context.writing(as: .merge) {
-            for (object, slot, read) in targets where !object._state.has([.gone, .deleted]) {
+            for (object, slot, read) in targets where !object._state.has([.detached, .deleted]) {
                 guard object._state.overlay?.isPresent(slot) == true, object.lastRead != nil else { continue }
                 let stored = object.committedTargetKey(at: slot)
                 guard read?.row != stored?.row else { continue }
                 let former = object.target(at: slot)
-                let target = former.flatMap { $0._state.has([.gone, .deleted]) ? nil : $0 }
-                TargetMove(slot: slot, read: read, stored: stored, former: former, target: target).apply(
+                let target = former.flatMap { $0._state.has([.detached, .deleted]) ? nil : $0 }
+                ToOneMerge(slot: slot, read: read, stored: stored, former: former, target: target).apply(
                     to: object, in: context)
             }
         }
