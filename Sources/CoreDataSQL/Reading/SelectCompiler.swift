@@ -12,11 +12,18 @@ package struct SelectCompiler: Sendable {
         let builder = SelectBuilder(map, query.values)
         let scope = SelectScope(builder, entity: query.bound.entity)
         let scopes = LevelScopes(scope)
-        let condition = try self.condition(query.bound, scopes, readsInOrder: readsInOrder(query))
+        var condition = try self.condition(query.bound, scopes, readsInOrder: readsInOrder(query))
         let order = try self.order(query.bound.order, scopes)
-        var sql = "SELECT \(shape.columnList) FROM \(try scope.from())\(condition)\(order)"
-        if query.isPart { sql += limit(query, builder) }
-        return Selection(sql, of: builder)
+        var part = ""
+        if query.isPart {
+            let limit = builder.bind(query.boundLimit)
+            var offset = query.offset > 0 ? builder.bind(query.boundOffset) : nil
+            if let bound = offset, condition.isEmpty, let start = try pageStart(query, scope, offset: bound) {
+                (condition, offset) = (" WHERE " + start.condition, start.offset)
+            }
+            part = map.dialect.part(limit: limit, offset: offset)
+        }
+        return Selection("SELECT \(shape.columnList) FROM \(try scope.from())\(condition)\(order)\(part)", of: builder)
     }
 
     /// How many rows a query finds, limit and offset included.
@@ -72,6 +79,16 @@ package struct SelectCompiler: Sendable {
         let link = try MemberLink(builder).condition(relationship, member: scope, owner: firstKey)
         return
             "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = \(map.dialect.parameter(2, like: .int(0)))"
+    }
+
+    /// nil where no index tells it, or one on the only sort key gives the rows in their order.
+    private func pageStart(_ query: Query, _ scope: SelectScope, offset: String) throws -> PageStart? {
+        guard query.bound.order.count > 1, readsInOrder(query), let first = query.bound.order.first,
+            case .path(let path) = first.operand, case .attribute(let slot) = path.end,
+            let place = try map.table(of: scope.entity.index).column(of: slot, in: scope.entity.index)
+        else { return nil }
+        let column = try map.table(of: scope.entity.index).columns[place].name
+        return try PageStart(column, isAscending: first.isAscending, scope, offset: offset)
     }
 
     /// Whether the first rows in the order of an index are wanted. As many members as a range leaves are not found first then.
