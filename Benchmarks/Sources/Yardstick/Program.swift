@@ -50,7 +50,8 @@ public enum Task: String, CaseIterable, Sendable {
             .redo, .saveDirty,
             .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed, .migrateAdd,
             .migrateRename, .migrateMapping,
-            .copyObjects, .filterSort, .lookupIndexed, .aggregate, .dictionary, .swiftDictionary, .columns, .inList, .join, .parse,
+            .copyObjects, .filterSort, .lookupIndexed, .aggregate, .dictionary, .swiftDictionary, .columns, .inList,
+            .join, .parse,
             .batchInsert:
             nil
         }
