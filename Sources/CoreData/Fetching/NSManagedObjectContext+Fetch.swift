@@ -155,17 +155,4 @@ extension NSManagedObjectContext {
     final func stores(for fetch: BoundFetch) -> [NumberedStore] {
         readsElsewhere ? link.stores(for: fetch, self) : requiredCoordinator.stores(for: fetch)
     }
-
-    /// Returns the overlay that merges pending changes into a fetch; nil if one store's answer is the result.
-    final func overlay(for fetch: BoundFetch, over stores: [NumberedStore]) throws -> PendingOverlay? {
-        if fetch.includesPendingChanges {
-            processChanges()
-            // A fetch by a store during a save must not see pending changes.
-            if tracker.dirtyCount > 0, !requiredCoordinator.isView {
-                let overlay = try PendingOverlay(context: self, fetch: fetch)
-                if overlay.isNeeded || stores.count != 1 { return overlay }
-            }
-        }
-        return stores.count == 1 ? nil : try PendingOverlay(context: self, fetch: fetch)
-    }
 }
