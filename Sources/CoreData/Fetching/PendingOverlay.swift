@@ -62,7 +62,7 @@ struct PendingOverlay {
 
     private func fetched(_ plan: FetchPlan, _ store: NumberedStore) throws -> [NSManagedObject] {
         var found = try context.fetch(
-            plan, from: store, asFaults: fetch.asFaults, refreshing: fetch.refreshes, page: fetch.page)
+            plan, from: store, asFaults: fetch.asFaults, refreshing: fetch.refreshes, batchSize: fetch.batchSize)
         found.removeAll { fetch.isLeftOut($0) }
         return found
     }
