@@ -103,7 +103,7 @@ final class ParentLink: ContextLink {
                 })
             if current != known { members.setStored(.keys(current)) }
         }
-        members.keysSeen = keysSeen
+        members.setKeysSeen(keysSeen)
     }
 
     func obtainPermanentIDs(for objects: [NSManagedObject], _ context: NSManagedObjectContext) throws {

@@ -51,14 +51,4 @@ extension ToMany {
         if isPresent, !isStored { link(member) }
         if isStored, !isPresent { unlink(member, isOrdered: true) }
     }
-
-    /// The keys of the stored members; empty if they were not read.
-    func storedKeys(in store: UInt16) -> ContiguousArray<ObjectKey> {
-        switch base {
-        case .fault: []
-        case .keys(let keys): keys
-        case .rows(let batches): ContiguousArray(batches.flatMap { $0.keys(inStore: store) })
-        case .slices(let slices): slices.keys(inStore: store)
-        }
-    }
 }

@@ -105,7 +105,7 @@ private final class Memento {
         overlay = nil
         if let row { state.attach(row.chunk, row: row.row) } else { state.detachRow(keepsVersion: true) }
         for (index, former) in toMany.enumerated() {
-            if let former { former.members.everything = former.contents }
+            if let former { former.members.restore(former.contents) }
             object.setToManyState(index, former?.members)
         }
         state.pointee.number = number

@@ -13,10 +13,9 @@ extension Faulting {
         let begun = context.observedTime
         defer { if begun != 0 { context.tellFault(of: owner, toMany: index, members, since: begun) } }
         do {
-            members.setStored(try read(owner.relationship(toMany: index).index, of: owner._state.key))
-            members.readAt = rowTime
-            members.isUnseen = readsUnseen
-            members.mayPrecedeRow = owner._state.pointee.row == nil
+            members.setRead(try read(owner.relationship(toMany: index).index, of: owner._state.key), at: rowTime)
+            members.setUnseen(readsUnseen)
+            members.setMayPrecedeRow(owner._state.pointee.row == nil)
         } catch {
             recordReadError(
                 CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error))

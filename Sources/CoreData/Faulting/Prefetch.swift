@@ -48,7 +48,7 @@ struct Prefetch {
             let store = source._state.pointee.store
             members.dropOldRows(context.faulting.rowTime, store: store)
             guard members.isFault else { continue }
-            members.mayPrecedeRow = source._state.pointee.row == nil
+            members.setMayPrecedeRow(source._state.pointee.row == nil)
             unread[store, default: [:]][source._state.pointee.number] = members
         }
         let time = context.faulting.rowTime
@@ -57,8 +57,7 @@ struct Prefetch {
             let slices = try read(step.relationship, of: numbers, in: store, isEverything && !isNested)
             for (number, slices) in zip(numbers, slices) {
                 guard let members = owners[number], members.isFault else { continue }
-                members.setStored(store == 0 ? .keys(context.faulting.unsavedKeys(slices)) : .slices(slices))
-                members.readAt = time
+                members.setRead(store == 0 ? .keys(context.faulting.unsavedKeys(slices)) : .slices(slices), at: time)
             }
         }
         var known: [ObjectKey: MemberSlices] = [:]
@@ -238,9 +237,8 @@ extension Faulting {
                     let members = object.makeToManyState(index)
                     members.dropOldRows(rowTime, store: object._state.pointee.store)
                     guard members.isFault else { continue }
-                    members.setStored(.slices(slices))
-                    members.readAt = level.readAt
-                    members.mayPrecedeRow = object._state.pointee.row != row(place)
+                    members.setRead(.slices(slices), at: level.readAt)
+                    members.setMayPrecedeRow(object._state.pointee.row != row(place))
                 }
             }
         }

@@ -14,7 +14,7 @@ struct BoundFetch {
     /// Whether registered objects get the rows that are found.
     var refreshes = false
     /// How many objects that were fetched without rows are read together.
-    var page = RowChunk.maximumCount
+    var batchSize = RowChunk.maximumCount
     /// The relationships to prefetch.
     var prefetch: [PrefetchStep] = []
 

@@ -109,20 +109,20 @@ extension NSManagedObjectContext {
         if let overlay = try overlay(for: fetch, over: stores) { return try overlay.objects(from: stores) }
         guard let store = stores.first else { return [] }
         return try self.fetch(
-            fetch.plan, from: store, asFaults: fetch.asFaults, refreshing: fetch.refreshes, page: fetch.page)
+            fetch.plan, from: store, asFaults: fetch.asFaults, refreshing: fetch.refreshes, batchSize: fetch.batchSize)
     }
 
     final func fetch(
         _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, refreshing: Bool = false,
-        page: Int = RowChunk.maximumCount
+        batchSize: Int = RowChunk.maximumCount
     ) throws -> [NSManagedObject] {
         // Apart, as a plan that is asked as it is need not be copied.
-        if store.isOnlyOne { return try fetch(asked: plan, from: store, asFaults, refreshing, page) }
-        return try fetch(asked: store.asked(plan), from: store, asFaults, refreshing, page)
+        if store.isOnlyOne { return try fetch(asked: plan, from: store, asFaults, refreshing, batchSize) }
+        return try fetch(asked: store.asked(plan), from: store, asFaults, refreshing, batchSize)
     }
 
     private func fetch(
-        asked plan: FetchPlan, from store: NumberedStore, _ asFaults: Bool, _ refreshing: Bool, _ page: Int
+        asked plan: FetchPlan, from store: NumberedStore, _ asFaults: Bool, _ refreshing: Bool, _ batchSize: Int
     ) throws -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         let cache = rowCache
@@ -134,13 +134,13 @@ extension NSManagedObjectContext {
                     faulting.materialize(batch, store: store.number, asFaults: asFaults, into: &objects)
                     if refreshing { refreshObjects(with: batch, store: store.number) }
                 } else {
-                    for key in batch.keys(inStore: store.number) { objects.append(object(for: key)) }
+                    appendFaults(for: batch, of: store, to: &objects)
                 }
                 if let fetchProgress { fetchProgress.add(batch.count) }
                 return .more
             }
         } catch { throw CocoaError.reading(error) }
-        if !plan.includesValues { faulting.join(objects, page) }
+        if !plan.includesValues { joinBatches(of: objects, batchSize) }
         return Array(objects)
     }
 
@@ -154,18 +154,5 @@ extension NSManagedObjectContext {
     /// The stores that a fetch asks. Mostly those of the coordinator, as they are.
     final func stores(for fetch: BoundFetch) -> [NumberedStore] {
         readsElsewhere ? link.stores(for: fetch, self) : requiredCoordinator.stores(for: fetch)
-    }
-
-    /// Returns the overlay that merges pending changes into a fetch; nil if one store's answer is the result.
-    final func overlay(for fetch: BoundFetch, over stores: [NumberedStore]) throws -> PendingOverlay? {
-        if fetch.includesPendingChanges {
-            processChanges()
-            // A fetch by a store during a save must not see pending changes.
-            if tracker.dirtyCount > 0, !requiredCoordinator.isView {
-                let overlay = try PendingOverlay(context: self, fetch: fetch)
-                if overlay.isNeeded || stores.count != 1 { return overlay }
-            }
-        }
-        return stores.count == 1 ? nil : try PendingOverlay(context: self, fetch: fetch)
     }
 }

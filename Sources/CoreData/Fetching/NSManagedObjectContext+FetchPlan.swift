@@ -20,8 +20,8 @@ extension NSManagedObjectContext {
         plan.limit = max(0, request.fetchLimit)
         plan.offset = max(0, request.fetchOffset)
         plan.includesValues = request.includesPropertyValues
-        let page = pageSize(of: request)
-        if page != nil { plan.includesValues = false }
+        let batchSize = batchSize(of: request)
+        if batchSize != nil { plan.includesValues = false }
         var prefetch: [PrefetchStep] = []
         if let keyPaths = request.relationshipKeyPathsForPrefetching {
             prefetch = try PrefetchStep.steps(keyPaths, from: info.entity, in: runtime.schema)
@@ -30,16 +30,7 @@ extension NSManagedObjectContext {
             info: info, plan: plan, includesPendingChanges: request.includesPendingChanges,
             asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores,
             refreshes: request.shouldRefreshRefetchedObjects && request.includesPropertyValues,
-            page: page ?? RowChunk.maximumCount, prefetch: prefetch)
-    }
-
-    /// How many rows a fetch of objects reads at a time; nil for all at once.
-    private func pageSize<T>(of request: NSFetchRequest<T>) -> Int? {
-        let size = request.fetchBatchSize
-        guard size > 0, request.resultType == .managedObjectResultType, !request.shouldRefreshRefetchedObjects,
-            request.fetchLimit <= 0 || size < request.fetchLimit
-        else { return nil }
-        return size
+            batchSize: batchSize ?? RowChunk.maximumCount, prefetch: prefetch)
     }
 
     private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {

@@ -1,4 +1,4 @@
-// Merges unsaved changes into the results of stores.
+// Whether a fetch has to look at unsaved changes, and how these are merged into the results of stores.
 
 import CoreDataValues
 import Foundation
@@ -62,7 +62,7 @@ struct PendingOverlay {
 
     private func fetched(_ plan: FetchPlan, _ store: NumberedStore) throws -> [NSManagedObject] {
         var found = try context.fetch(
-            plan, from: store, asFaults: fetch.asFaults, refreshing: fetch.refreshes, page: fetch.page)
+            plan, from: store, asFaults: fetch.asFaults, refreshing: fetch.refreshes, batchSize: fetch.batchSize)
         found.removeAll { fetch.isLeftOut($0) }
         return found
     }
@@ -219,6 +219,19 @@ struct PendingOverlay {
 }
 
 extension NSManagedObjectContext {
+    /// Returns the overlay that merges pending changes into a fetch; nil if one store's answer is the result.
+    final func overlay(for fetch: BoundFetch, over stores: [NumberedStore]) throws -> PendingOverlay? {
+        if fetch.includesPendingChanges {
+            processChanges()
+            // A fetch by a store during a save must not see pending changes.
+            if tracker.dirtyCount > 0, !requiredCoordinator.isView {
+                let overlay = try PendingOverlay(context: self, fetch: fetch)
+                if overlay.isNeeded || stores.count != 1 { return overlay }
+            }
+        }
+        return stores.count == 1 ? nil : try PendingOverlay(context: self, fetch: fetch)
+    }
+
     fileprivate final func counted(_ plan: FetchPlan, in store: NumberedStore) throws -> Int {
         do { return try store.rows.count(store.asked(plan), .latest) } catch { throw CocoaError.reading(error) }
     }

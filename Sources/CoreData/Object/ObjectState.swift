@@ -116,7 +116,7 @@ extension UnsafeMutablePointer<ObjectState> {
         if !keepsVersion { identityMap?.forgetVersion(key) }
         clear([.readIncidentally, .unseen])
         dropTargets()
-        forEachMember { $1.mayPrecedeRow = true }
+        forEachMember { $1.setMayPrecedeRow(true) }
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
         pointee.chunk = nil
         pointee.row = nil

@@ -232,7 +232,7 @@ extension NSManagedObject {
         let found: [NSManagedObject]
         let readsUnseen = context.faulting.readsUnseen
         // Rows count as read by the program once it has read them.
-        if readsUnseen { context.faulting.readsUnseen = members.isUnseen } else { members.isUnseen = false }
+        if readsUnseen { context.faulting.readsUnseen = members.isUnseen } else { members.setUnseen(false) }
         defer { context.faulting.readsUnseen = readsUnseen }
         switch members.base {
         case .fault: return []

@@ -3,25 +3,13 @@
 import CoreDataValues
 import Foundation
 
-/// A controller, whatever its results are.
-protocol AnyFetchedResultsController: AnyObject {
-    var erased: NSFetchedResultsController<any NSFetchRequestResult> { get }
-    func indexTitle(ofSection name: String) -> String?
-}
-
-/// *perform · take an event · make the list of now · tell the difference*
+/// *perform · take an event · make the list of now · have the difference told (`FetchedResultsDelivery`)*
 final class FetchedResults {
     let context: NSManagedObjectContext
-    weak var controller: (any AnyFetchedResultsController)?
-    weak var delegate: (any NSFetchedResultsControllerDelegate)?
-    /// What the delegate does not implement, as far as it was asked.
-    var lacking: LackingForms = []
-    let readers = FetchedReaders()
+    let delivery = FetchedResultsDelivery()
     private(set) var list: FetchedList?
     private var plan: FetchedPlan?
     private var isTelling = false
-    /// The last snapshot that the delegate was told, if it has temporary IDs.
-    private var earlySnapshot: FetchedResultsSnapshot?
     /// What changed while the delegate was told.
     private var waiting: [NSManagedObject] = []
 
@@ -39,7 +27,7 @@ final class FetchedResults {
         }
         (self.plan, self.list) = (plan, list)
         context.follow(self)
-        if let delegate, let controller { tellSnapshot(list, reloaded: [], delegate, controller.erased) }
+        delivery.tell(list)
     }
 
     private func fetched(_ plan: FetchedPlan) throws -> FetchedList {
@@ -54,7 +42,7 @@ final class FetchedResults {
     // MARK: Following
 
     /// Whether anybody would be told.
-    private var isFollowed: Bool { list != nil && (delegate != nil || !readers.isEmpty) }
+    private var isFollowed: Bool { list != nil && delivery.isAwaited }
 
     func accept(_ changed: some Sequence<NSManagedObject>) {
         guard isFollowed, let plan = renewPlan() else { return }
@@ -96,10 +84,7 @@ final class FetchedResults {
 
     /// Takes in that a save gave permanent IDs: a delegate that knows results by temporary ones is told the snapshot anew.
     func acceptPermanentIDs() {
-        guard let earlySnapshot, let list, let delegate, let controller, !isTelling,
-            FetchedResultsSnapshot(list).itemIdentifiers != earlySnapshot.itemIdentifiers
-        else { return }
-        tellSnapshot(list, reloaded: [], delegate, controller.erased)
+        if let list, !isTelling { delivery.tellPermanentIDs(of: list) }
     }
 
     private func follow(_ touched: [NSManagedObject], _ plan: FetchedPlan) {
@@ -138,79 +123,20 @@ final class FetchedResults {
         }
     }
 
-    // MARK: Telling
-
     private func tell(_ difference: FetchedDifference, from old: FetchedList, to new: FetchedList) {
-        guard !difference.isEmpty else { return list = new }
-        defer { readers.tell(FetchedResultsChanges(difference, from: old, to: new)) }
-        guard let delegate, let controller = controller?.erased else { return list = new }
-        let updated = difference.changes.filter { $0.type == .update }.map(\.object)
-        if !lacking.contains(.snapshot) {
-            list = new
-            if tellSnapshot(new, reloaded: updated, delegate, controller) { return }
-            list = old
-        }
-        if plan?.sectionKeyPath == nil, !lacking.contains(.difference) {
-            list = new
-            delegate.controller(
-                controller,
-                didChangeContentWith: new.objects.map(\.objectID).difference(from: old.objects.map(\.objectID))
-                    .inferringMoves())
-            if !lacking.contains(.difference) { return }
-            list = old
-        }
-        delegate.controllerWillChangeContent(controller)
-        list = new
-        tellEach(difference, from: old, to: new, delegate, controller)
-        delegate.controllerDidChangeContent(controller)
-    }
-
-    /// False where the delegate has no such method.
-    @discardableResult private func tellSnapshot(
-        _ list: FetchedList, reloaded: [NSManagedObject], _ delegate: any NSFetchedResultsControllerDelegate,
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>
-    ) -> Bool {
-        guard !lacking.contains(.snapshot) else { return false }
-        let snapshot = FetchedResultsSnapshot(list, reloaded: reloaded)
-        earlySnapshot = snapshot.itemIdentifiers.contains(where: \.isTemporaryID) ? snapshot : nil
-        delegate.controller(controller, didChangeContentWith: snapshot)
-        return !lacking.contains(.snapshot)
-    }
-
-    private func tellEach(
-        _ difference: FetchedDifference, from old: FetchedList, to new: FetchedList,
-        _ delegate: any NSFetchedResultsControllerDelegate,
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>
-    ) {
-        for section in difference.deletedSections {
-            delegate.controller(controller, didChange: info(section, old), atSectionIndex: section, for: .delete)
-        }
-        for section in difference.insertedSections {
-            delegate.controller(controller, didChange: info(section, new), atSectionIndex: section, for: .insert)
-        }
-        for change in difference.changes {
-            delegate.controller(
-                controller, didChange: change.object, at: change.old.map(old.path(at:)), for: change.type,
-                newIndexPath: change.new.map(new.path(at:)))
-        }
+        delivery.tell(difference, from: old, to: new, hasSections: plan?.sectionKeyPath != nil) { list = $0 }
     }
 
     // MARK: Sections
 
     var sections: [any NSFetchedResultsSectionInfo]? {
         guard let list else { return nil }
-        return list.sections.indices.map { info($0, list) }
+        return list.sections.indices.map { FetchedSection($0, of: list, delivery.controller) }
     }
 
     var indexTitles: [String] {
         var seen: Set<String> = []
         return (sections ?? []).compactMap(\.indexTitle).filter { seen.insert($0).inserted }
-    }
-
-    private func info(_ section: Int, _ list: FetchedList) -> FetchedSection {
-        let name = list.sections[section].name
-        return FetchedSection(
-            name: name, indexTitle: controller?.indexTitle(ofSection: name), list: list, range: list.range(of: section))
     }
 
     func refuse(_ call: String, _ argument: Any) -> Never {
@@ -222,8 +148,15 @@ final class FetchedResults {
 struct FetchedSection: NSFetchedResultsSectionInfo {
     let name: String
     let indexTitle: String?
-    let list: FetchedList
-    let range: Range<Int>
+    private let list: FetchedList
+    private let range: Range<Int>
+
+    init(_ section: Int, of list: FetchedList, _ controller: (any AnyFetchedResultsController)?) {
+        name = list.sections[section].name
+        indexTitle = controller?.indexTitle(ofSection: name)
+        self.list = list
+        range = list.range(of: section)
+    }
 
     var numberOfObjects: Int { range.count }
     var objects: [Any]? { Array(list.objects[range]) }

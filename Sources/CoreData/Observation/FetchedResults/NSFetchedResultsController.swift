@@ -38,11 +38,11 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
 
     /// Who is told of changes; held weakly.
     open var delegate: (any NSFetchedResultsControllerDelegate)? {
-        get { results.delegate }
+        get { results.delivery.delegate }
         set {
-            results.lacking = []
-            results.delegate = newValue
-            results.controller = self
+            results.delivery.lacking = []
+            results.delivery.delegate = newValue
+            results.delivery.controller = self
         }
     }
 
@@ -51,7 +51,7 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     /// - Throws: 134060 for a request without sort order, of other results than objects, or whose objects are not sorted by section
     ///   or not of the type of the results; and what the fetch throws. The former results stay then.
     open func performFetch() throws {
-        results.controller = self
+        results.delivery.controller = self
         let plan = try FetchedPlan(fetchRequest, sectionNameKeyPath, managedObjectContext)
         if let cacheName { try FetchedCaches.check(cacheName, plan) }
         try results.perform(plan)
@@ -89,8 +89,8 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
 
     /// What each event changes, from the call on; for several readers, ask several times. Ends with the controller.
     public var changes: AsyncStream<FetchedResultsChanges> {
-        results.controller = self
-        return results.readers.stream()
+        results.delivery.controller = self
+        return results.delivery.readers.stream()
     }
 
     // MARK: Sections
@@ -100,9 +100,9 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
 
     /// What an index beside the list shows for a section: its delegate's answer, else the first letter of the name, as a capital.
     open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
-        if !results.lacking.contains(.indexTitles), let delegate {
+        if !results.delivery.lacking.contains(.indexTitles), let delegate {
             let title = delegate.controller(erased, sectionIndexTitleForSectionName: sectionName)
-            if !results.lacking.contains(.indexTitles) { return title }
+            if !results.delivery.lacking.contains(.indexTitles) { return title }
         }
         return sectionName.first.map { $0.uppercased() }
     }

@@ -70,12 +70,12 @@ extension NSFetchedResultsControllerDelegate {
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith snapshot: FetchedResultsSnapshot
-    ) { controller.results.lacking.insert(.snapshot) }
+    ) { controller.results.delivery.lacking.insert(.snapshot) }
 
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
-    ) { controller.results.lacking.insert(.difference) }
+    ) { controller.results.delivery.lacking.insert(.difference) }
 
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
@@ -96,7 +96,7 @@ extension NSFetchedResultsControllerDelegate {
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         sectionIndexTitleForSectionName sectionName: String
     ) -> String? {
-        controller.results.lacking.insert(.indexTitles)
+        controller.results.delivery.lacking.insert(.indexTitles)
         return nil
     }
 }
