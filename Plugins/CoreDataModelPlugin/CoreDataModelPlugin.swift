@@ -11,10 +11,11 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         let tool = try context.tool(named: "CoreDataModelTool").url
         let all = Self.models(of: target)
         let models = all.filter { !Self.isOwned($0, among: all, of: target) }
+        try Self.checkNames(of: models, in: target)
         let names = Dictionary(grouping: models) { $0.deletingPathExtension().lastPathComponent.lowercased() }
         let classes: [Command] = models.map { model in
             let name = model.deletingPathExtension().lastPathComponent
-            // Two models of one name in a target need two files.
+            // Two models whose names differ by capitals alone need two files where a disk does not tell these.
             let peers = names[name.lowercased()] ?? []
             let number = peers.count > 1 ? peers.firstIndex(of: model).map { "\($0 + 1)" } ?? "" : ""
             let output = context.pluginWorkDirectoryURL.appending(path: "\(name)\(number)+CoreDataClasses.swift")
@@ -24,6 +25,24 @@ struct CoreDataModelPlugin: BuildToolPlugin {
                 inputFiles: Self.inputs(of: model), outputFiles: [output])
         }
         return classes + Self.check(of: target, tool, context.pluginWorkDirectoryURL)
+    }
+
+    /// What is wrong with a target.
+    private struct Refusal: Error, CustomStringConvertible { let description: String }
+
+    /// Two models of one name, as Swift can write it, would have two lists of classes of one name in a module.
+    private static func checkNames(of models: [URL], in target: SwiftSourceModuleTarget) throws {
+        let names = Dictionary(grouping: models) { model in
+            String(
+                model.deletingPathExtension().lastPathComponent.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+        }
+        let complaints = names.filter { $0.value.count > 1 }.map { name, same in
+            let paths = same.map(\.path).joined(separator: " and ")
+            return
+                "The target \(target.name) has \(same.count) models whose classes would stand under the one name \(name): \(paths). "
+                + "Give each a name of its own, or a target of its own."
+        }
+        guard complaints.isEmpty else { throw Refusal(description: complaints.sorted().joined(separator: "\n")) }
     }
 
     /// The language's attribute `@NSManaged` cannot be declared anew, so that only the build can say what to write instead.

@@ -11,13 +11,13 @@ struct GenerateModelClasses: CommandPlugin {
         let tool = try context.tool(named: "CoreDataModelTool").url
         let targets = wanted.isEmpty ? context.package.targets : try context.package.targets(named: wanted)
         for target in targets.compactMap({ $0 as? SwiftSourceModuleTarget }) {
-            for model in Self.models(in: target.directoryURL) {
+            let models = Self.models(in: target.directoryURL)
+            for model in models {
+                let folder = Self.folder(of: model, among: models, of: target)
                 let process = Process()
                 process.executableURL = tool
-                // Beside the model, so that hand-written files of other names stay as they are.
                 process.arguments = [
-                    model.path(percentEncoded: false), "--directory",
-                    model.deletingLastPathComponent().path(percentEncoded: false),
+                    model.path(percentEncoded: false), "--directory", folder.path(percentEncoded: false),
                 ]
                 try process.run()
                 process.waitUntilExit()
@@ -26,6 +26,22 @@ struct GenerateModelClasses: CommandPlugin {
                 }
             }
         }
+    }
+
+    /// Where the classes of a model stand in the sources: beside it, unless they were moved elsewhere in the target. They do where the
+    /// build finds them (`CoreDataModelPlugin.isOwned`, which no file can be shared with: the sources of a plugin are its own).
+    private static func folder(of model: URL, among models: [URL], of target: SwiftSourceModuleTarget) -> URL {
+        let name = model.deletingPathExtension().lastPathComponent
+        let list = name + "+CoreDataClasses.swift"
+        let beside = model.deletingLastPathComponent()
+        if FileManager.default.fileExists(atPath: beside.appending(path: list).path(percentEncoded: false)) {
+            return beside
+        }
+        let peers = models.filter { $0.deletingPathExtension().lastPathComponent == name }
+        guard peers.count == 1,
+            let moved = target.sourceFiles.map(\.url).first(where: { $0.lastPathComponent == list })
+        else { return beside }
+        return moved.deletingLastPathComponent()
     }
 
     private static func models(in folder: URL) -> [URL] {

@@ -5,6 +5,9 @@ usage: client.py ROOT CORPUS FOLDER TOOL COUNT SEED
 What a model says of storage and validation is loosened in its copy (all relationships may be empty, no bounds, no uniqueness), so
 that one object of each entity can be saved; attributes without a type, which no store keeps, become transient; transformers and classes
 of other systems are taken out; every entity gets a class.
+
+Among ENOUGH models or more each of FEATURES must be: where the model chosen for one is left out, another that has it takes its place,
+and where there is none, this fails.
 """
 import hashlib
 import os
@@ -20,6 +23,8 @@ KEYWORDS = set(
     "func guard if import in init inout internal is let nil operator precedencegroup private protocol public repeat rethrows return "
     "self static struct subscript super switch throw throws true try typealias var where while Any Protocol Self Type".split())
 NUMBERS = {"Integer 16": "Int16", "Integer 32": "Int32", "Integer 64": "Int64", "Float": "Float", "Double": "Double"}
+FEATURES = ("inheritance", "many-to-many", "ordered", "composites", "keywords")
+ENOUGH = 40
 CLASSES = {"NSArray": "Foundation.NSArray(array: [{n}])", "[String]": '["{n}"]', "NSDictionary": 'Foundation.NSDictionary(dictionary: ["a": {n}])'}
 
 
@@ -394,7 +399,7 @@ def choose(found, count, chance):
     order = list(found)
     chance.shuffle(order)
     chosen = []
-    for feature in ("inheritance", "many-to-many", "ordered", "composites", "keywords"):
+    for feature in FEATURES:
         chosen += [m for m in order if feature in features(m[1]) and m not in chosen][:1]
     chosen = chosen[:count]
     return chosen, [m for m in order if m not in chosen]
@@ -419,17 +424,41 @@ def place(source, folder, number, tool):
     return number, resource
 
 
+def wanting(had):
+    """The features that are still missing."""
+    return [feature for feature in FEATURES if feature not in had]
+
+
+def placeAll(chosen, others, count, place):
+    """Places so many models, those for missing features before the others; answers them and the features that they have."""
+    models, had = [], set()
+    waiting = chosen + others
+    for turn in range(len(waiting)):
+        if len(models) == count:
+            break
+        missing = set(wanting(had)) if turn >= len(chosen) else None
+        model = next((m for m in waiting if missing and features(m[1]) & missing), waiting[0])
+        waiting.remove(model)
+        placed = place(model[0], len(models) + 1)
+        if placed:
+            models.append(placed)
+            had |= features(model[1])
+    return models, had
+
+
 def main():
     root, corpus, folder, tool, count, seed = sys.argv[1:]
     chosen, others = choose(list(candidates(corpus)), int(count), random.Random(int(seed)))
-    models = []
-    for source, _ in chosen + others:
-        if len(models) == int(count):
-            break
-        placed = place(source, folder, len(models) + 1, tool)
-        if placed:
-            print("%02d %s" % (placed[0], source[len(corpus) + 1:]), file=sys.stderr)
-            models.append(placed)
+
+    def placed(source, number):
+        made = place(source, folder, number, tool)
+        if made:
+            print("%02d %s" % (number, source[len(corpus) + 1:]), file=sys.stderr)
+        return made
+
+    models, had = placeAll(chosen, others, int(count), placed)
+    if int(count) >= ENOUGH and wanting(had):
+        sys.exit("none of the %d models has: %s" % (len(models), ", ".join(wanting(had))))
     os.makedirs(os.path.join(folder, "Sources", "Client"))
     open(os.path.join(folder, "Package.swift"), "w").write(manifest(root, models))
     open(os.path.join(folder, "Sources", "Client", "main.swift"), "w").write(program(models))

@@ -58,7 +58,7 @@ struct AttributeText {
     }
 
     /// The class of a transformable's values; the module before it is that of the app that the model comes from.
-    private static func customClass(_ attribute: Attribute) -> String? {
+    static func customClass(_ attribute: Attribute) -> String? {
         guard attribute.type == .transformable, let text = attribute.customClassName, let last = text.last, last != "."
         else { return nil }
         guard text.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }) else { return text }

@@ -1,4 +1,5 @@
-// The sources of a model's classes in a folder: written, compared, and taken away when the model has no such class any more.
+// The sources of a model's classes in a folder: written, compared, and taken away when the model has no such class any more. What others
+// wrote there is not written over.
 
 import Foundation
 
@@ -33,8 +34,21 @@ package struct ClassFolder {
         .filter { file in (try? String(contentsOf: file, encoding: .utf8)).map(classes.hasMade) ?? false }
     }
 
+    /// Files in the places of what is stale that were made of no model: written by hand, or by Xcode. Their first line tells, so that
+    /// one whose first line was taken away counts too, and one that was made of the model when it had another name does not.
+    package var obstacles: [URL] {
+        stale.filter { file in
+            guard FileManager.default.fileExists(atPath: file.path) else { return false }
+            return (try? String(contentsOf: file, encoding: .utf8)).map(ModelClasses.isMade) != true
+        }
+    }
+
     /// Writes what is stale and removes what is left over.
+    ///
+    /// - Throws: `ForeignFiles` before anything is written, if some of it would take the place of what nobody made of a model.
     package func update() throws -> (written: [URL], removed: [URL]) {
+        let foreign = obstacles
+        guard foreign.isEmpty else { throw ForeignFiles(files: foreign) }
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         let written = try staleSources.map { source in
             let file = url.appendingPathComponent(source.name)
@@ -44,5 +58,17 @@ package struct ClassFolder {
         let removed = leftovers
         for file in removed { try FileManager.default.removeItem(at: file) }
         return (written, removed)
+    }
+}
+
+/// Files that no tool may write over. Describes itself as compilers do, a line each.
+package struct ForeignFiles: Error, CustomStringConvertible {
+    package let files: [URL]
+
+    package var description: String {
+        files.map { file in
+            "\(file.path): error: this file was not made of a model, and classes that are made of one would take its place. Nothing was "
+                + "written. If it is yours, move it away or give it another name; if it is not needed, delete it"
+        }.joined(separator: "\n")
     }
 }

@@ -101,7 +101,7 @@ struct ClassPlanner {
             $0.name < $1.name
         }
         plan.fetchedProperties = declaring.flatMap(\.draft.fetchedProperties).sorted { $0.name < $1.name }
-        try MemberCheck(plan: plan).run()
+        try MemberCheck(plan: plan, style: options.style).run()
         return plan
     }
 

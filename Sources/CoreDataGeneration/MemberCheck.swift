@@ -5,6 +5,7 @@ import CoreDataValues
 /// Checks the members of one class.
 struct MemberCheck {
     let plan: ClassPlan
+    let style: GenerationOptions.Style
 
     func run() throws(SchemaError) {
         for attribute in plan.attributes { try check(attribute.name, attribute.location) }
@@ -32,14 +33,23 @@ struct MemberCheck {
         }
     }
 
-    /// The class of a transformable is written as the model has it, so it must be able to be a type.
+    /// The class of a transformable and the type of an enumeration are written as the model has them, so they must be able to be types.
     private func checkClass(of attribute: Attribute) throws(SchemaError) {
         for text in [attribute.customClassName, attribute.userInfo["enum"]].compactMap({ $0 }) {
             let marks: Set<Character> = ["_", ".", "[", "]", ":", ",", "<", ">", "?", "(", ")", " ", "&"]
             guard text.allSatisfy({ $0.isLetter || $0.isNumber || marks.contains($0) }) else {
-                throw refusal(attribute.name, attribute.location, "has the class “\(text)”, which is no Swift type")
+                throw noType(text, attribute)
             }
         }
+        if let text = AttributeText.customClass(attribute), !SwiftName.canBeType(text) { throw noType(text, attribute) }
+        // Xcode's style has no enumerations.
+        if style == .swift, let text = attribute.userInfo["enum"], !SwiftName.canBeEnumeration(text) {
+            throw noType(text, attribute)
+        }
+    }
+
+    private func noType(_ text: String, _ attribute: Attribute) -> SchemaError {
+        refusal(attribute.name, attribute.location, "has the class “\(text)”, which is no Swift type")
     }
 
     private func refusal(_ name: String, _ location: SourceLocation?, _ why: String) -> SchemaError {

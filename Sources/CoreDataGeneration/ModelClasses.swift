@@ -105,13 +105,18 @@ package struct ModelClasses {
         """
     }
 
-    private var origin: String { "// Made from the model \(model): " }
+    private var origin: String { "\(Self.mark)\(model): " }
+    // By these two, files that were made once are known. If they are worded anew, the old words must be known as well.
+    private static let mark = "// Made from the model "
     private static let notice = ". Made again when the model changes; do not edit."
 
-    /// Whether a source says in its first line that it was made of this model, and not to be edited.
-    func hasMade(_ text: String) -> Bool {
-        text.hasPrefix(origin) && text.prefix { !$0.isNewline }.hasSuffix(Self.notice)
+    /// Whether a source says in its first line that it was made of a model, whatever its name was, and not to be edited.
+    static func isMade(_ text: String) -> Bool {
+        text.hasPrefix(mark) && text.prefix { !$0.isNewline }.hasSuffix(notice)
     }
+
+    /// The same of this model.
+    func hasMade(_ text: String) -> Bool { text.hasPrefix(origin) && Self.isMade(text) }
 
     private func definition(_ plan: ClassPlan) -> String {
         "nonisolated \(access)class \(plan.name): \(plan.superclass) {}\n"

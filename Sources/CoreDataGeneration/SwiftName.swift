@@ -13,8 +13,23 @@ enum SwiftName {
             && name.contains { $0.isLetter || $0.isNumber }
     }
 
+    /// Whether Swift can declare and name a class so: generated code puts no backticks around types.
     static func canBeClass(_ name: String) -> Bool {
-        isPlain(name) && !["Type", "Protocol", "Self", "Any"].contains(name)
+        isPlain(name) && !keywords.contains(name) && !typePrefixes.contains(name)
+    }
+
+    /// Whether each name in a type, such as `Zoo.Triage`, is one that Swift does not keep for itself.
+    static func canBeEnumeration(_ type: String) -> Bool {
+        words(of: type).allSatisfy { !keywords.contains($0) && !typePrefixes.contains($0) }
+    }
+
+    /// The same, but with the words that types have in them, as in `[String: Any]`.
+    static func canBeType(_ type: String) -> Bool {
+        words(of: type).allSatisfy { !keywords.contains($0) || typeWords.contains($0) }
+    }
+
+    private static func words(of type: String) -> [String] {
+        type.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
     }
 
     /// Whether a name is an identifier without backticks.
@@ -26,6 +41,11 @@ enum SwiftName {
 
     /// `items` as it stands in `addToItems`.
     static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+
+    private static let typeWords: Set<String> = ["Any", "Protocol", "Self", "Type"]
+
+    /// Names elsewhere, but before a type words of the language.
+    private static let typePrefixes: Set<String> = ["any", "each", "some"]
 
     private static let keywords: Set<String> = [
         "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue",

@@ -4,7 +4,8 @@
 //     CoreDataModelTool MODEL --directory FOLDER         a file for each class, as Xcode lays them out
 //     CoreDataModelTool --sources FILE SOURCE…           an empty file, unless a source has `@NSManaged`
 //
-// Exit status 0 good, 1 for a model of which no classes can be made and for a source with `@NSManaged`, 2 for another use.
+// Exit status 0 good, 1 for a model of which no classes can be made, for files of others in their places and for a source with `@NSManaged`,
+// 2 for another use.
 
 import CoreDataGeneration
 import Foundation

@@ -186,6 +186,47 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
                 "Rename the class"))
     }
 
+    @Test(
+        "A class whose name Swift keeps for itself is told at its line, and so is such a type of an attribute's values",
+        arguments: ["import", "default", "Self", "any", "some"])
+    func keptNames(_ name: String) throws {
+        func refusal(_ text: String, _ style: GenerationOptions.Style = .swift) -> String {
+            do { _ = try classes(text, GenerationOptions(style: style)).source } catch {
+                return String(describing: error)
+            }
+            return "none"
+        }
+        for kind in ["class", "category"] {
+            let named = "<entity name=\"E\" representedClassName=\"Zoo.\(name)\" codeGenerationType=\"\(kind)\"/>"
+            #expect(
+                refusal("\n" + named).hasPrefix(
+                    "Model/contents:3:1: error: “E” names the class “\(name)”, which Swift cannot declare"))
+        }
+        func enumeration(_ type: String) -> String {
+            let info = "<userInfo><entry key=\"enum\" value=\"\(type)\"/></userInfo>"
+            return entity(
+                "E", "", "\n<attribute name=\"a\" attributeType=\"Integer 16\" optional=\"YES\">\(info)</attribute>")
+        }
+        for type in [name, "Zoo.\(name)"] {
+            let said = refusal(enumeration(type))
+            #expect(
+                said.hasPrefix("Model/contents:3:") && said.contains("has the class “\(type)”, which is no Swift type"))
+            #expect(refusal(enumeration(type), .xcode) == "none")
+        }
+        #expect(refusal(enumeration("Zoo.Defaults")) == "none")
+    }
+
+    @Test("A transformable's class may have the words that types have in them, and no others of the language")
+    func keptClasses() throws {
+        func refusal(_ type: String) -> String {
+            let transformable = attribute("a", "Transformable", "optional=\"YES\" customClassName=\"\(type)\"")
+            do { _ = try classes(entity("E", "", transformable)).source } catch { return String(describing: error) }
+            return "none"
+        }
+        for type in ["[String: Any]", "any Shape", "Zoo.Shape"] { #expect(refusal(type) == "none") }
+        for type in ["import", "Zoo.default"] { #expect(refusal(type).contains("which is no Swift type")) }
+    }
+
     @Test("Accessors and classes stand in files of their own where they are written into the sources")
     func files() throws {
         let sources = try classes(

@@ -1,6 +1,8 @@
 // Finds a model by its name in the places where programs have resources.
 
 import CCoreDataRuntime
+import CoreDataModelFile
+import CoreDataValues
 import Foundation
 
 /// The folders and file names that a container tries.
@@ -73,10 +75,13 @@ struct ModelSearch {
     /// - Throws: `Failure` if there is none, or if several of the name differ.
     func find() throws -> URL {
         let all = ModelSearch.models(in: folders)
-        for kind in ModelSearch.kinds {
-            let named = distinct(all.filter { $0.lastPathComponent == name + "." + kind })
-            if named.count > 1 { throw Failure(description: severalModels(named)) }
-            if let found = named.first { return found }
+        let named = ModelSearch.kinds.flatMap { kind in
+            distinct(all.filter { $0.lastPathComponent == name + "." + kind })
+        }
+        if let found = named.first {
+            let others = named.dropFirst().filter { differs($0, from: found) }
+            if !others.isEmpty { throw Failure(description: severalModels([found] + others)) }
+            return found
         }
         let others = Dictionary(grouping: all, by: \.lastPathComponent)
         if others.count == 1, let group = others.first?.value, distinct(group).count == 1 { return group[0] }
@@ -90,6 +95,16 @@ struct ModelSearch {
                 kept.append(url)
             }
         }
+    }
+
+    /// Whether one of the models of the name, no copy of the first, is another model. One of another kind is, if its entities hash
+    /// otherwise: what was compiled from a source may lie beside it. One that cannot be read is left alone there.
+    private func differs(_ url: URL, from first: URL) -> Bool {
+        guard url.pathExtension != first.pathExtension else { return true }
+        guard let hashes = try? ModelFile.load(url).versionHashes,
+            let found = try? Schema(checking: ModelFile.draft(at: first) { hashes })
+        else { return false }
+        return found.versionHashes != hashes
     }
 
     private func severalModels(_ urls: [URL]) -> String {

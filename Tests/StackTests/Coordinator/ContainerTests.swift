@@ -188,6 +188,40 @@ import Testing
         #expect(NSManagedObjectModel.mergedModel(from: [bundle])?.entities.map(\.name) == ["Animal"])
     }
 
+    @Test(
+        "A model of the name of another kind is an error too, unless it is the same model, as a compiled one is beside its source"
+    )
+    func kinds() throws {
+        let folder = Folder()
+        func contents(_ entity: String, in place: String) throws {
+            let version = folder.file(place)
+            try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+            let text = "<model type=\"com.apple.IDECoreDataModeler.DataModel\"><entity name=\"\(entity)\"/></model>"
+            try Data(text.utf8).write(to: version.appendingPathComponent("contents"))
+        }
+        func compile(_ source: String, to place: String) throws {
+            let package = folder.file(place)
+            try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
+            let copy = try #require(ModelCopy.data(of: NSManagedObjectModel(loading: folder.file(source)).schema()))
+            try Deflate.inflated(copy, limit: 1 << 20).write(to: package.appendingPathComponent("Zoo.mom"))
+        }
+        func find() throws -> URL { try ModelSearch(name: "Zoo", folders: [folder.url]).find() }
+        try contents("Animal", in: "Zoo.xcdatamodeld/Zoo.xcdatamodel")
+        try contents("Keeper", in: "Other.xcdatamodeld/Other.xcdatamodel")
+        try compile("Zoo.xcdatamodeld", to: "Zoo.momd")
+        #expect(try NSManagedObjectModel(loading: folder.file("Zoo.momd")).entities.map(\.name) == ["Animal"])
+        #expect(try find().lastPathComponent == "Zoo.xcdatamodeld")
+        try compile("Other.xcdatamodeld", to: "Zoo.momd")
+        let complaint = #expect(throws: ModelSearch.Failure.self) { try find() }?.description ?? ""
+        #expect(complaint.contains("Zoo.xcdatamodeld") && complaint.contains("Zoo.momd"))
+        try Data("no model".utf8).write(to: folder.file("Zoo.momd/Zoo.mom"))
+        #expect(try find().lastPathComponent == "Zoo.xcdatamodeld")
+        try contents("Keeper", in: "Zoo.xcdatamodel")
+        let second = #expect(throws: ModelSearch.Failure.self) { try find() }?.description ?? ""
+        #expect(second.contains("Zoo.xcdatamodeld, ") && second.contains("Zoo.xcdatamodel. "))
+        #expect(!second.contains("Zoo.momd"))
+    }
+
     @Test("Stores lie in the user's folder for application data unless a subclass says otherwise")
     func folder() {
         #expect(NSPersistentContainer.defaultDirectoryURL().lastPathComponent == ProcessInfo.processInfo.processName)

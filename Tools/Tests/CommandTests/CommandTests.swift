@@ -95,11 +95,36 @@ struct CommandTests {
         )
         try Data("// mine".utf8).write(to: own)
         #expect(try generate("--check").status == 0)
-        try Data("// stale".utf8).write(to: properties)
+        let made = try String(contentsOf: properties, encoding: .utf8)
+        try Data((made + "// stale\n").utf8).write(to: properties)
         let stale = try generate("--check")
         #expect(stale.status == 1 && stale.output.contains(properties.path))
         #expect(try generate().output == properties.path + "\n")
         #expect(try String(contentsOf: own, encoding: .utf8) == "// mine")
+        #expect(try String(contentsOf: properties, encoding: .utf8) == made)
+    }
+
+    @Test(
+        "A file in the place of a made one that was not made of a model is told, and survives; nothing is written then")
+    func handWritten() throws {
+        let (path, output) = (try good().path, folder.appendingPathComponent("Classes"))
+        func generate(_ options: String...) throws -> Answer {
+            try run(["model", "generate", path, "--language", "swift", "--output", output.path] + options)
+        }
+        try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+        let properties = output.appendingPathComponent("Animal+CoreDataProperties.swift")
+        let text = "extension Animal {\n    @NSManaged public var name: String?\n}\n"
+        try Data(text.utf8).write(to: properties)
+        let check = try generate("--check")
+        #expect(check.status == 1 && check.output.contains("\(properties.path) was not made of a model"))
+        let refused = try generate()
+        #expect(refused.status == 1 && refused.output.isEmpty)
+        #expect(refused.errors.hasPrefix("\(properties.path): error: ") && refused.errors.contains("delete it"))
+        #expect(try String(contentsOf: properties, encoding: .utf8) == text)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: output.path) == [properties.lastPathComponent])
+        try FileManager.default.moveItem(at: properties, to: output.appendingPathComponent("Animal+Mine.swift"))
+        #expect(try generate().status == 0)
+        #expect(try generate("--check").status == 0)
     }
 
     @Test(
