@@ -67,11 +67,11 @@ struct StationRoutes: Sendable {
 
     @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<Answer> {
         let code = try context.parameters.require("code")
-        let expected = try request.expectedVersion()
+        let expected = request.expectedTags
         let changes = try await request.body(Changes.self, context)
         return try await container.write { context in
             let station = try Station.with(code: code, in: context)
-            if let expected { context.expect(expected, of: station) }
+            try context.expect(tags: expected, of: station)
             changes.apply(to: station)
             try context.save()
             return Versioned(station)
@@ -81,10 +81,10 @@ struct StationRoutes: Sendable {
     /// A station that has casualties is refused by its delete rule, which makes 422.
     @Sendable func delete(_ request: Request, _ context: BasicRequestContext) async throws -> HTTPResponse.Status {
         let code = try context.parameters.require("code")
-        let expected = try request.expectedVersion()
+        let expected = request.expectedTags
         try await container.write { context in
             let station = try Station.with(code: code, in: context)
-            if let expected { context.expect(expected, of: station) }
+            try context.expect(tags: expected, of: station)
             context.delete(station)
         }
         return .noContent
@@ -108,5 +108,5 @@ extension Station {
 }
 
 extension Versioned<StationRoutes.Answer> {
-    fileprivate init(_ station: Station) { self.init(StationRoutes.Answer(station), version: station.rowVersion) }
+    fileprivate init(_ station: Station) { self.init(StationRoutes.Answer(station), tag: station.entityTag) }
 }
