@@ -118,6 +118,12 @@ struct Client: Sendable {
     }
 }
 
+/// A refusal as clients see it.
+struct Told: Decodable {
+    var message: String
+    var keys: [String]
+}
+
 /// A list of casualties as clients see it.
 struct CasualtyPage: Decodable {
     var total: Int?

@@ -11,11 +11,6 @@ struct ProblemTests {
     private let folder: Folder
     init() throws { folder = try Folder() }
 
-    private struct Told: Decodable {
-        var message: String
-        var keys: [String]
-    }
-
     @Test("Each refusal has its status and names its keys")
     func refusals() async throws {
         try await ServerProcess.running(in: folder) { server in
@@ -75,18 +70,20 @@ struct ProblemTests {
         ])
     func full(_ options: [String]) async throws {
         try await ServerProcess.running(in: folder, more: options) { server in
-            for index in 0..<20 {
-                _ = try await server.client.send(.post, "/casualties", #"{"name": "C\#(index)"}"#)
+            var paths: [String] = []
+            while paths.count < 20 {
+                let made = try await server.client.send(.post, "/casualties", #"{"name": "C\#(paths.count)"}"#)
+                if let path = made.headers[.location] { paths.append(path) }
             }
-            var refused: Answer?
-            while refused == nil {
-                refused = try await withThrowingTaskGroup(of: Answer.self) { group in
-                    for _ in 0..<128 { group.addTask { try await server.client.get("/casualties") } }
-                    return try await group.first { $0.status != 200 }
-                }
+            let requests: [(HTTPRequest.Method, String, String?)] = [
+                (.get, "/casualties", nil), (.post, "/casualties", #"{"name": "Ada"}"#),
+                (.patch, paths[0], #"{"age": 36}"#), (.get, "/health", nil),
+            ]
+            for (method, path, body) in requests {
+                let refused = try await refusal(server.client, method, path, body)
+                #expect(refused.status == 503, "\(method) \(path): \(refused.text)")
+                #expect(refused.headers[.retryAfter] == "1", "\(method) \(path)")
             }
-            #expect(refused?.status == 503)
-            #expect(refused?.headers[.retryAfter] == "1")
             #expect(try await server.client.get("/alive").status == 200)
             let metrics = try await server.client.get("/metrics").text.split(separator: "\n")
             #expect(metrics.contains { $0.hasPrefix("coredata_pool_timeouts_total ") && !$0.hasSuffix(" 0") })
@@ -95,6 +92,28 @@ struct ProblemTests {
                     $0.hasPrefix("coredata_pool_wait_duration_seconds_count{for=\"turn\"}")
                         || $0.contains("{for=\"block\"}")
                 })
+        }
+    }
+
+    /// Sends a request, and asks for lists beside it, 64 times at once, until one of these requests is refused.
+    private func refusal(
+        _ client: Client, _ method: HTTPRequest.Method, _ path: String, _ body: String?
+    ) async throws -> Answer {
+        while true {
+            let refused: Answer? = try await withThrowingTaskGroup(of: Answer?.self) { group in
+                for _ in 0..<64 {
+                    group.addTask { try await client.send(method, path, body) }
+                    group.addTask {
+                        _ = try await client.get("/casualties")
+                        return nil
+                    }
+                }
+                for try await answer in group {
+                    if let answer, answer.status >= 300 { return answer }
+                }
+                return nil
+            }
+            if let refused { return refused }
         }
     }
 }
