@@ -32,10 +32,23 @@ struct StationRoutes: Sendable {
         var code: String?
         var name: String?
         var beds: Int?
+        /// The keys that are null, which the save refuses.
+        var cleared: [String]
+
+        private enum CodingKeys: CodingKey { case code, name, beds }
+
+        init(from decoder: any Decoder) throws {
+            let keys = try decoder.container(keyedBy: CodingKeys.self)
+            code = try keys.decodeIfPresent(String.self, forKey: .code)
+            name = try keys.decodeIfPresent(String.self, forKey: .name)
+            beds = try keys.decodeIfPresent(Int.self, forKey: .beds)
+            cleared = try keys.cleared
+        }
 
         func apply(to station: Station) {
             if let name { station.name = name }
             if let beds { station.beds = Int16(clamping: beds) }
+            for key in cleared { station.setValue(nil, forKey: key) }
         }
     }
 

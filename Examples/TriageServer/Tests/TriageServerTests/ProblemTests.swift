@@ -63,6 +63,40 @@ struct ProblemTests {
         }
     }
 
+    @Test("null takes away what need not be there; where there must be a value it is refused by its key")
+    func nulls() async throws {
+        try await ServerProcess.running(in: folder) { server in
+            let client = server.client
+            _ = try await client.send(.post, "/stations", #"{"code": "north", "name": "North"}"#)
+            let made = try await client.send(
+                .post, "/casualties", #"{"name": "Ada", "age": 36, "station": "north", "injuries": ["Burn"]}"#)
+            let path = try #require(made.headers[.location])
+            let requests: [(HTTPRequest.Method, String, String, [String])] = [
+                (.patch, path, #"{"name": null}"#, ["name"]),
+                (.patch, path, #"{"id": null, "age": null, "station": null}"#, ["age", "id"]),
+                (
+                    .patch, path, #"{"arrivedAt": null, "priority": null, "age": 131}"#,
+                    ["age", "arrivedAt", "priority"]
+                ),
+                (.patch, path, #"{"name": null, "station": "west"}"#, ["name", "station"]),
+                (.post, "/casualties", #"{"id": null, "name": null}"#, ["id", "name"]),
+                (.patch, "/stations/north", #"{"name": null, "beds": null}"#, ["beds", "name"]),
+                (.post, "/stations", #"{"code": null, "name": "South"}"#, ["code"]),
+            ]
+            for (method, path, body, keys) in requests {
+                let refused = try await client.send(method, path, body)
+                #expect(refused.status == 422, "\(body): \(refused.text)")
+                #expect((try? refused.decoded(Told.self))?.keys == keys, "\(body): \(refused.text)")
+            }
+            #expect(try await client.get(path).headers[.eTag] == made.headers[.eTag])
+
+            let taken = try await client.send(.patch, path, #"{"station": null, "injuries": null}"#)
+            #expect(taken.status == 200, "\(taken.text)")
+            let casualty = try taken.decoded(CasualtyAnswer.self)
+            #expect(casualty.station == nil && casualty.injuries == [] && casualty.age == 36)
+        }
+    }
+
     @Test(
         "Requests whose turn does not come in time are answered 503 and told when to come again, and the server says so",
         arguments: [
