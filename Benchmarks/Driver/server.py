@@ -26,7 +26,7 @@ GATES = {"list": 0.6, "relations": 0.6, "single": 0.9, "post": 1.0, "mixed": 0.7
 STATIONS = 10
 INJURIES = ["Blunt Trauma", "Burn", "C-Spine", "Cardiac", "Crushing", "Fracture", "Laceration", "Penetration"]
 
-# Each thread of wrk walks a list of IDs of its own; a POST names one of ten stations and the same two injuries.
+# Each thread of wrk walks a list of IDs of its own; each POST names the same station and the same two injuries.
 SCRIPT = """
 local kind, ids, count = "{kind}", {{}}, 0
 local thread = 0
@@ -37,8 +37,8 @@ function init(args)
 end
 local function post()
   count = count + 1
-  local body = string.format('{{"name":"New %d","age":%d,"priority":2,"station":"S%d","injuries":["Burn","Fracture"]}}',
-    count, count % 90, count % {stations})
+  local body = string.format('{{"name":"New %d","age":%d,"priority":2,"station":"S0","injuries":["Burn","Fracture"]}}',
+    count, count % 90)
   return wrk.format("POST", "/casualties", {{["Content-Type"] = "application/json"}}, body)
 end
 local function list(extra)
@@ -118,7 +118,7 @@ class Service:
 
 def run(service, workload, connections, seconds, seed, folder):
     script = Path(folder) / "load.lua"
-    script.write_text(SCRIPT.format(kind=workload, ids=service.ids, seed=seed, stations=STATIONS))
+    script.write_text(SCRIPT.format(kind=workload, ids=service.ids, seed=seed))
     before = service.processor_seconds()
     threads = 0
     load = subprocess.Popen(

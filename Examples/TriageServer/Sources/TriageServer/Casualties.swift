@@ -39,7 +39,7 @@ struct CasualtyAnswer: Codable, Sendable, Equatable {
     }
 }
 
-/// What a client sets. An absent key leaves the property as it is, `"station": null` takes the station away.
+/// What a client sets. An absent key leaves the property as it is, null takes its value away.
 ///
 /// Nothing is judged here: what a casualty may be stands in the model, and a save names each key that breaks it. So numbers are read
 /// whatever their size.
@@ -48,8 +48,10 @@ struct CasualtyChanges: Decodable, Sendable {
     var age: Int?
     var arrivedAt: Date?
     var priority: Int?
-    var station: String??
+    var station: String?
     var injuries: [String]?
+    /// The keys that are null. Where the model wants a value, the save refuses them.
+    var cleared: [String]
 
     enum CodingKeys: CodingKey { case id, name, age, arrivedAt, priority, station, injuries }
 
@@ -60,8 +62,16 @@ struct CasualtyChanges: Decodable, Sendable {
         age = try keys.decodeIfPresent(Int.self, forKey: .age)
         arrivedAt = try keys.decodeIfPresent(Date.self, forKey: .arrivedAt)
         priority = try keys.decodeIfPresent(Int.self, forKey: .priority)
-        station = keys.contains(.station) ? .some(try keys.decodeIfPresent(String.self, forKey: .station)) : .none
+        station = try keys.decodeIfPresent(String.self, forKey: .station)
         injuries = try keys.decodeIfPresent([String].self, forKey: .injuries)
+        cleared = try keys.cleared
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// The keys that are null.
+    var cleared: [String] {
+        get throws { try allKeys.filter { try decodeNil(forKey: $0) }.map { $0.stringValue } }
     }
 }
 
@@ -91,6 +101,7 @@ extension Casualty {
         if let number = changes.priority { setPriority(Int16(clamping: number)) }
         if let station = related.station { self.station = station }
         if let injuries = related.injuries { self.injuries = injuries }
+        for key in changes.cleared { setValue(nil, forKey: key) }
         if let unknown = related.unknown { throw unknown.joined(with: refusal) }
     }
 
@@ -132,7 +143,7 @@ extension EncodingForm<Casualty> {
 extension CasualtyChanges {
     /// What a client names, as objects; nil for what is not to be changed.
     struct Related {
-        var station: Station??
+        var station: Station?
         var injuries: Set<Injury>?
         /// What there is not.
         fileprivate var unknown: Problem?
@@ -141,11 +152,10 @@ extension CasualtyChanges {
     /// Asked for before anything is changed: a fetch beside unsaved changes has to look at these as well.
     func related(in context: NSManagedObjectContext) throws -> Related {
         var related = Related()
-        if let named = station {
-            let found = try named.flatMap { code in try Station.first(where: \Station.code == code, in: context) }
-            related.station = .some(found)
-            if let named, found == nil {
-                related.unknown = Problem(.unprocessableContent, "There is no station \(named).", keys: ["station"])
+        if let code = station {
+            related.station = try Station.first(where: \Station.code == code, in: context)
+            if related.station == nil {
+                related.unknown = Problem(.unprocessableContent, "There is no station \(code).", keys: ["station"])
             }
         }
         guard let injuries else { return related }

@@ -69,11 +69,11 @@ struct CasualtyRoutes: Sendable {
 
     @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<EncodedObject> {
         let id = try context.parameters.require("id", as: UUID.self)
-        let expected = try request.expectedVersion()
+        let expected = request.expectedTags
         let changes = try await request.body(CasualtyChanges.self, context)
         return try await container.write { context in
             let casualty = try Casualty.with(id: id, in: context)
-            if let expected { context.expect(expected, of: casualty) }
+            try context.expect(tags: expected, of: casualty)
             try casualty.apply(changes, try changes.related(in: context))
             // Saved here and not behind the block, so that the answer has the version that the save gives.
             try context.save()
@@ -83,10 +83,10 @@ struct CasualtyRoutes: Sendable {
 
     @Sendable func delete(_ request: Request, _ context: BasicRequestContext) async throws -> HTTPResponse.Status {
         let id = try context.parameters.require("id", as: UUID.self)
-        let expected = try request.expectedVersion()
+        let expected = request.expectedTags
         try await container.write { context in
             let casualty = try Casualty.with(id: id, in: context)
-            if let expected { context.expect(expected, of: casualty) }
+            try context.expect(tags: expected, of: casualty)
             context.delete(casualty)
         }
         return .noContent
@@ -96,6 +96,6 @@ struct CasualtyRoutes: Sendable {
 extension Versioned<EncodedObject> {
     /// Reads what the answer says, to be written outside the block.
     init(_ casualty: Casualty) throws {
-        self.init(try casualty.encoded(Casualty.form(with: .all)), version: casualty.rowVersion)
+        self.init(try casualty.encoded(Casualty.form(with: .all)), tag: casualty.entityTag)
     }
 }

@@ -17,6 +17,9 @@ struct Problem: HTTPResponseError {
         self.keys = keys
     }
 
+    /// Of an entity tag that is not that of the row.
+    static let changed = Problem(.preconditionFailed, "It was changed since you have read it. Read it again.")
+
     /// Of a body that cannot be read: the key whose value is of another type, or missing.
     init(_ error: DecodingError) {
         let context: DecodingError.Context? =
@@ -46,7 +49,7 @@ struct Problem: HTTPResponseError {
     init?(_ error: CocoaError) {
         switch error.code {
         case .managedObjectMerge where !error.unmetExpectations.isEmpty:
-            self.init(.preconditionFailed, "It was changed since you have read it. Read it again.")
+            self = .changed
         case .managedObjectMerge:
             self.init(.conflict, "It was changed by somebody else at the same time. Try again.")
         case .managedObjectConstraintMerge:

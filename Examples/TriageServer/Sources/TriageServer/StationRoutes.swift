@@ -32,10 +32,23 @@ struct StationRoutes: Sendable {
         var code: String?
         var name: String?
         var beds: Int?
+        /// The keys that are null, which the save refuses.
+        var cleared: [String]
+
+        private enum CodingKeys: CodingKey { case code, name, beds }
+
+        init(from decoder: any Decoder) throws {
+            let keys = try decoder.container(keyedBy: CodingKeys.self)
+            code = try keys.decodeIfPresent(String.self, forKey: .code)
+            name = try keys.decodeIfPresent(String.self, forKey: .name)
+            beds = try keys.decodeIfPresent(Int.self, forKey: .beds)
+            cleared = try keys.cleared
+        }
 
         func apply(to station: Station) {
             if let name { station.name = name }
             if let beds { station.beds = Int16(clamping: beds) }
+            for key in cleared { station.setValue(nil, forKey: key) }
         }
     }
 
@@ -67,11 +80,11 @@ struct StationRoutes: Sendable {
 
     @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<Answer> {
         let code = try context.parameters.require("code")
-        let expected = try request.expectedVersion()
+        let expected = request.expectedTags
         let changes = try await request.body(Changes.self, context)
         return try await container.write { context in
             let station = try Station.with(code: code, in: context)
-            if let expected { context.expect(expected, of: station) }
+            try context.expect(tags: expected, of: station)
             changes.apply(to: station)
             try context.save()
             return Versioned(station)
@@ -81,10 +94,10 @@ struct StationRoutes: Sendable {
     /// A station that has casualties is refused by its delete rule, which makes 422.
     @Sendable func delete(_ request: Request, _ context: BasicRequestContext) async throws -> HTTPResponse.Status {
         let code = try context.parameters.require("code")
-        let expected = try request.expectedVersion()
+        let expected = request.expectedTags
         try await container.write { context in
             let station = try Station.with(code: code, in: context)
-            if let expected { context.expect(expected, of: station) }
+            try context.expect(tags: expected, of: station)
             context.delete(station)
         }
         return .noContent
@@ -108,5 +121,5 @@ extension Station {
 }
 
 extension Versioned<StationRoutes.Answer> {
-    fileprivate init(_ station: Station) { self.init(StationRoutes.Answer(station), version: station.rowVersion) }
+    fileprivate init(_ station: Station) { self.init(StationRoutes.Answer(station), tag: station.entityTag) }
 }

@@ -3,16 +3,16 @@
 import CoreData
 import Hummingbird
 
-/// An answer with the version of the row that it was read from.
+/// An answer with the entity tag of the row that it was read from.
 struct Versioned<Body: Encodable & Sendable>: ResponseGenerator, Sendable {
     var body: Body
-    var version: Int?
+    var tag: String?
     var status = HTTPResponse.Status.ok
     var location: String?
 
-    init(_ body: Body, version: Int?) {
+    init(_ body: Body, tag: String?) {
         self.body = body
-        self.version = version
+        self.tag = tag
     }
 
     func response(from request: Request, context: some RequestContext) throws -> Response {
@@ -21,7 +21,7 @@ struct Versioned<Body: Encodable & Sendable>: ResponseGenerator, Sendable {
                 try context.responseEncoder.encode(body, from: request, context: context)
             }
         response.status = status
-        response.headers[.eTag] = version.map { "\"\($0)\"" }
+        response.headers[.eTag] = tag
         response.headers[.location] = location
         return response
     }
@@ -45,15 +45,31 @@ extension JSONEncoder {
     }()
 }
 
+extension NSManagedObject {
+    /// Names a version of a row: `"p7-2"`. The row's own number is in it, since clients choose codes and IDs: another row may come under
+    /// the same one, and begins with version 1 again. Numbers do not come again.
+    var entityTag: String? {
+        rowVersion.map { "\"\(objectID.uriRepresentation().lastPathComponent)-\($0)\"" }
+    }
+}
+
 extension Request {
-    /// The version that the client has seen; nil when it takes any.
+    /// The tags of `If-Match`, in one field or several; nil when the client takes any version.
+    var expectedTags: [String]? {
+        let tags = headers[.ifMatch]?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return tags == ["*"] ? nil : tags
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Makes the save fail unless the row still has the version that the client has seen, which is compared in the save's transaction.
     ///
-    /// - Throws: 412 for a tag that no row can have.
-    func expectedVersion() throws -> Int? {
-        guard let tag = headers[.ifMatch], tag != "*" else { return nil }
-        guard tag.hasPrefix("\""), tag.hasSuffix("\""), let version = Int(tag.dropFirst().dropLast()) else {
-            throw Problem(.preconditionFailed, "No row has the version \(tag).")
+    /// - Throws: 412 if none of the tags is the object's, letter by letter. So a weak one never is.
+    func expect(tags: [String]?, of object: NSManagedObject) throws {
+        guard let tags else { return }
+        guard let version = object.rowVersion, let tag = object.entityTag, tags.contains(tag) else {
+            throw Problem.changed
         }
-        return version
+        expect(version, of: object)
     }
 }

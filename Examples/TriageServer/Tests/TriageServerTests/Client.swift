@@ -31,19 +31,21 @@ struct Client: Sendable {
     func get(_ path: String) async throws -> Answer { try await send(.get, path) }
 
     /// Sends a request and holds the answer to the description.
-    func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, ifMatch tag: String? = nil)
+    ///
+    /// - Parameter tags: each becomes a header field of its own.
+    func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, ifMatch tags: String...)
         async throws -> Answer
     {
-        let answer = try await answer(method, path, body, tag)
+        let answer = try await answer(method, path, body, tags)
         let complaints = OpenAPI.own.complaints(method.rawValue, path, answer)
         #expect(complaints.isEmpty, "\(method) \(path) was answered \(answer.status): \(complaints)")
         return answer
     }
 
-    private func answer(_ method: HTTPRequest.Method, _ path: String, _ body: String?, _ tag: String?) async throws
+    private func answer(_ method: HTTPRequest.Method, _ path: String, _ body: String?, _ tags: [String]) async throws
         -> Answer
     {
-        try await exchanging(method, path, body, tag) { parts in
+        try await exchanging(method, path, body, tags) { parts in
             var head: HTTPResponse?
             var body = Data()
             for try await part in parts {
@@ -64,7 +66,7 @@ struct Client: Sendable {
 
     /// Reads an answer that has no end, line by line, until the body of the call returns.
     func lines<T: Sendable>(_ path: String, _ body: (inout Lines) async throws -> T) async throws -> T {
-        try await exchanging(.get, path, nil, nil) { parts in
+        try await exchanging(.get, path, nil, []) { parts in
             var lines = Lines(parts: parts.makeAsyncIterator())
             return try await body(&lines)
         }
@@ -93,7 +95,7 @@ struct Client: Sendable {
     }
 
     private func exchanging<T: Sendable>(
-        _ method: HTTPRequest.Method, _ path: String, _ body: String?, _ tag: String?,
+        _ method: HTTPRequest.Method, _ path: String, _ body: String?, _ tags: [String],
         _ receive: (NIOAsyncChannelInboundStream<HTTPResponsePart>) async throws -> T
     ) async throws -> T {
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
@@ -106,7 +108,7 @@ struct Client: Sendable {
             }
         return try await channel.executeThenClose { inbound, outbound in
             var head = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1:\(port)", path: path)
-            head.headerFields[.ifMatch] = tag
+            head.headerFields[values: .ifMatch] = tags
             if let body { head.headerFields[.contentLength] = "\(body.utf8.count)" }
             try await outbound.write(.head(head))
             if let body { try await outbound.write(.body(ByteBuffer(string: body))) }
@@ -114,6 +116,12 @@ struct Client: Sendable {
             return try await receive(inbound)
         }
     }
+}
+
+/// A refusal as clients see it.
+struct Told: Decodable {
+    var message: String
+    var keys: [String]
 }
 
 /// A list of casualties as clients see it.

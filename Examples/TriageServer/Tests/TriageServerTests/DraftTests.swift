@@ -57,9 +57,17 @@ struct DraftTests {
             let draft = try #require(
                 try await client.send(.post, "/drafts", #"{"casualty": "\#(casualty.id)"}"#).headers[.location])
 
-            _ = try await client.send(.patch, draft, #"{"age": 131}"#)
-            #expect(try await client.send(.post, "\(draft)/save").status == 422)
-            _ = try await client.send(.post, "\(draft)/undo")
+            for (body, keys) in [
+                (#"{"age": 131}"#, ["age"]),
+                (#"{"name": "", "age": 131, "priority": 9}"#, ["age", "name", "priority"]),
+                (#"{"name": null, "age": -1}"#, ["age", "name"]),
+            ] {
+                #expect(try await client.send(.patch, draft, body).status == 200)
+                let refused = try await client.send(.post, "\(draft)/save")
+                #expect(refused.status == 422)
+                #expect(try refused.decoded(Told.self).keys == keys, "\(refused.text)")
+                _ = try await client.send(.post, "\(draft)/undo")
+            }
             _ = try await client.send(.patch, draft, #"{"age": 13}"#)
             #expect(try await client.send(.patch, path, #"{"injuries": ["Burn"]}"#).status == 200)
             #expect(try await client.send(.post, "\(draft)/save").status == 412)

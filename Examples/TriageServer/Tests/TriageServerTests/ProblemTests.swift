@@ -11,11 +11,6 @@ struct ProblemTests {
     private let folder: Folder
     init() throws { folder = try Folder() }
 
-    private struct Told: Decodable {
-        var message: String
-        var keys: [String]
-    }
-
     @Test("Each refusal has its status and names its keys")
     func refusals() async throws {
         try await ServerProcess.running(in: folder) { server in
@@ -68,6 +63,40 @@ struct ProblemTests {
         }
     }
 
+    @Test("null takes away what need not be there; where there must be a value it is refused by its key")
+    func nulls() async throws {
+        try await ServerProcess.running(in: folder) { server in
+            let client = server.client
+            _ = try await client.send(.post, "/stations", #"{"code": "north", "name": "North"}"#)
+            let made = try await client.send(
+                .post, "/casualties", #"{"name": "Ada", "age": 36, "station": "north", "injuries": ["Burn"]}"#)
+            let path = try #require(made.headers[.location])
+            let requests: [(HTTPRequest.Method, String, String, [String])] = [
+                (.patch, path, #"{"name": null}"#, ["name"]),
+                (.patch, path, #"{"id": null, "age": null, "station": null}"#, ["age", "id"]),
+                (
+                    .patch, path, #"{"arrivedAt": null, "priority": null, "age": 131}"#,
+                    ["age", "arrivedAt", "priority"]
+                ),
+                (.patch, path, #"{"name": null, "station": "west"}"#, ["name", "station"]),
+                (.post, "/casualties", #"{"id": null, "name": null}"#, ["id", "name"]),
+                (.patch, "/stations/north", #"{"name": null, "beds": null}"#, ["beds", "name"]),
+                (.post, "/stations", #"{"code": null, "name": "South"}"#, ["code"]),
+            ]
+            for (method, path, body, keys) in requests {
+                let refused = try await client.send(method, path, body)
+                #expect(refused.status == 422, "\(body): \(refused.text)")
+                #expect((try? refused.decoded(Told.self))?.keys == keys, "\(body): \(refused.text)")
+            }
+            #expect(try await client.get(path).headers[.eTag] == made.headers[.eTag])
+
+            let taken = try await client.send(.patch, path, #"{"station": null, "injuries": null}"#)
+            #expect(taken.status == 200, "\(taken.text)")
+            let casualty = try taken.decoded(CasualtyAnswer.self)
+            #expect(casualty.station == nil && casualty.injuries == [] && casualty.age == 36)
+        }
+    }
+
     @Test(
         "Requests whose turn does not come in time are answered 503 and told when to come again, and the server says so",
         arguments: [
@@ -75,18 +104,20 @@ struct ProblemTests {
         ])
     func full(_ options: [String]) async throws {
         try await ServerProcess.running(in: folder, more: options) { server in
-            for index in 0..<20 {
-                _ = try await server.client.send(.post, "/casualties", #"{"name": "C\#(index)"}"#)
+            var paths: [String] = []
+            while paths.count < 20 {
+                let made = try await server.client.send(.post, "/casualties", #"{"name": "C\#(paths.count)"}"#)
+                if let path = made.headers[.location] { paths.append(path) }
             }
-            var refused: Answer?
-            while refused == nil {
-                refused = try await withThrowingTaskGroup(of: Answer.self) { group in
-                    for _ in 0..<128 { group.addTask { try await server.client.get("/casualties") } }
-                    return try await group.first { $0.status != 200 }
-                }
+            let requests: [(HTTPRequest.Method, String, String?)] = [
+                (.get, "/casualties", nil), (.post, "/casualties", #"{"name": "Ada"}"#),
+                (.patch, paths[0], #"{"age": 36}"#), (.get, "/health", nil),
+            ]
+            for (method, path, body) in requests {
+                let refused = try await refusal(server.client, method, path, body)
+                #expect(refused.status == 503, "\(method) \(path): \(refused.text)")
+                #expect(refused.headers[.retryAfter] == "1", "\(method) \(path)")
             }
-            #expect(refused?.status == 503)
-            #expect(refused?.headers[.retryAfter] == "1")
             #expect(try await server.client.get("/alive").status == 200)
             let metrics = try await server.client.get("/metrics").text.split(separator: "\n")
             #expect(metrics.contains { $0.hasPrefix("coredata_pool_timeouts_total ") && !$0.hasSuffix(" 0") })
@@ -95,6 +126,28 @@ struct ProblemTests {
                     $0.hasPrefix("coredata_pool_wait_duration_seconds_count{for=\"turn\"}")
                         || $0.contains("{for=\"block\"}")
                 })
+        }
+    }
+
+    /// Sends a request, and asks for lists beside it, 64 times at once, until one of these requests is refused.
+    private func refusal(
+        _ client: Client, _ method: HTTPRequest.Method, _ path: String, _ body: String?
+    ) async throws -> Answer {
+        while true {
+            let refused: Answer? = try await withThrowingTaskGroup(of: Answer?.self) { group in
+                for _ in 0..<64 {
+                    group.addTask { try await client.send(method, path, body) }
+                    group.addTask {
+                        _ = try await client.get("/casualties")
+                        return nil
+                    }
+                }
+                for try await answer in group {
+                    if let answer, answer.status >= 300 { return answer }
+                }
+                return nil
+            }
+            if let refused { return refused }
         }
     }
 }

@@ -31,6 +31,58 @@ struct VersionTests {
         }
     }
 
+    @Test(
+        "A tag is that of one row: who has read a row that was deleted does not change the one that came in its place")
+    func replaced() async throws {
+        let casualty = UUID()
+        try await ServerProcess.running(in: folder) { server in
+            let client = server.client
+            for (list, path, body) in [
+                ("/stations", "/stations/north", #"{"code": "north", "name": "North"}"#),
+                ("/casualties", "/casualties/\(casualty)", #"{"id": "\#(casualty)", "name": "Ada"}"#),
+            ] {
+                #expect(try await client.send(.post, list, body).status == 201)
+                let seen = try #require(try await client.get(path).headers[.eTag])
+                #expect(try await client.send(.delete, path).status == 204)
+                let made = try await client.send(.post, list, body)
+                #expect(made.status == 201)
+                #expect(try await client.send(.patch, path, #"{"name": "Eve"}"#, ifMatch: seen).status == 412)
+                #expect(try await client.send(.delete, path, ifMatch: seen).status == 412)
+                let kept = try await client.get(path)
+                let tag = try #require(made.headers[.eTag])
+                #expect(kept.headers[.eTag] == tag && tag != seen)
+                #expect(try await client.send(.patch, path, #"{"name": "Eve"}"#, ifMatch: tag).status == 200)
+            }
+        }
+    }
+
+    @Test("Of several tags any will do, in one field or more; what is weak or written otherwise is none")
+    func lists() async throws {
+        try await ServerProcess.running(in: folder) { server in
+            let client = server.client
+            let made = try await client.send(.post, "/casualties", #"{"name": "Ada"}"#)
+            let path = try #require(made.headers[.location])
+            let old = try #require(made.headers[.eTag])
+            let changed = try await client.send(.patch, path, #"{"age": 36}"#, ifMatch: old)
+            let tag = try #require(changed.headers[.eTag])
+            for list in [tag, "\(old), \(tag)", "\(tag),\(old)", #""x" ,"y",  \#(tag)"#, "*"] {
+                #expect(try await client.send(.patch, path, "{}", ifMatch: list).status == 200, "\(list)")
+            }
+            #expect(try await client.send(.patch, path, "{}", ifMatch: "\"x\"", tag).status == 200)
+
+            let otherwise: [String] = [
+                old, #""x", \#(old)"#, "W/\(tag)", "\(old), W/\(tag)", tag.replacingOccurrences(of: "-", with: "-0"),
+                tag.replacingOccurrences(of: "-", with: "-+"), String(tag.dropFirst().dropLast()), "\"2\"", "2",
+                "*, \"x\"",
+            ]
+            for list in otherwise {
+                #expect(try await client.send(.patch, path, #"{"age": 37}"#, ifMatch: list).status == 412, "\(list)")
+            }
+            #expect(try await client.send(.patch, path, #"{"age": 37}"#, ifMatch: "\"x\"", old).status == 412)
+            #expect(try await client.get(path).headers[.eTag] == tag)
+        }
+    }
+
     @Test("Who touches only the members, or deletes, is held to the tag as well")
     func membersAndDeletion() async throws {
         try await ServerProcess.running(in: folder) { server in
