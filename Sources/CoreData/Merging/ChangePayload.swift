@@ -10,8 +10,8 @@ struct ChangePayload: Sendable {
     var deleted: [ObjectKey] = []
     /// Whether everything may have changed.
     var invalidatesAll = false
-    /// Whether objects that gained or lost members are included, as a save includes them; a batch request reports only
-    /// rows.
+    /// Whether `updated` also names the objects that gained or lost members. A save names them; a batch request names
+    /// only the rows that it wrote.
     var namesOwners = true
 
     init(_ event: ContextEvent) {

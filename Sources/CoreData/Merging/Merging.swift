@@ -1,9 +1,10 @@
-// What another context or another writer has saved, taken over by a context.
+// Takes what another context or another writer has saved over into a context.
 
 import CoreDataValues
 import Foundation
 
-/// One merge: new rows become faults, objects with values are brought up to date, deleted ones leave. Pending changes stay on top.
+/// One merge: new rows become faults, objects that have values are refreshed, deleted ones leave the context. Pending
+/// changes stay on top.
 ///
 /// Used once, on the context's queue, after its pending changes were processed.
 struct Merging {
@@ -16,7 +17,7 @@ struct Merging {
     }
 
     func run() {
-        // Permanent keys that saves have assigned are accepted first.
+        // First the context takes over the permanent keys that saves have assigned.
         context.link.holdingAncestors(of: context) {}
         context.faulting.rowTime += 1
         for key in payload.inserted + payload.updated + payload.deleted { context.identityMap?.forgetVersion(key) }
@@ -26,13 +27,13 @@ struct Merging {
         let refreshed = refresh(changed)
         let owners = payload.namesOwners ? [] : forgetMembers()
         context.processChanges()
-        // A changed row without an object may now belong to the results of a controller.
+        // A fetched results controller may gain a changed row that has no object here yet.
         let others =
             context.followers == nil
             ? [] : changed.map { context.registered($0) ?? context.object(for: $0) } + owners
         context.post(
             ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed), followersOnly: others)
-        // The event is not one of the context's own changes, so no save may use its sets.
+        // A save uses the sets of the last event, but this event is not one of the context's own changes.
         context.lastEvent = nil
         context.postObjectIDs(.didMergeIDs, changedKey: NSRefreshedObjectIDsKey, inserted, refreshed, deleted)
     }
@@ -47,7 +48,7 @@ struct Merging {
 
     /// Removes objects whose rows are gone, also from other objects' pending changes.
     private func dropDeleted() -> ContiguousArray<NSManagedObject> {
-        // An inserted object under the key of a deleted row is an undo of the deletion.
+        // An object that is inserted under the key of a deleted row is the undo of that deletion, and stays.
         let gone = ContiguousArray(
             payload.deleted.compactMap { context.registered($0) }.filter { !$0._state.has([.detached, .inserted]) })
         guard !gone.isEmpty else { return [] }
@@ -61,9 +62,9 @@ struct Merging {
         return gone
     }
 
-    /// Makes faults of the to-manys that changed objects may belong to or may have left, and answers the owners.
+    /// Makes faults of the to-manys that a changed object may have joined or left, and returns their owners.
     ///
-    /// Walks all objects of the context.
+    /// Looks at every object of the context.
     private func forgetMembers() -> [NSManagedObject] {
         let runtime = context.runtime
         var concerned: [(owner: Entity, index: Int)] = []
@@ -91,10 +92,10 @@ struct Merging {
         }
     }
 
-    /// Brings objects that have values up to date and answers them; faults read the new row anyway.
+    /// Refreshes the objects that have values, and returns them. Faults read the new row when they fire.
     ///
-    /// All detach their rows first, so that those with changes are read together. Pending deletions come last, so that
-    /// their delete rules find the other objects up to date.
+    /// All rows are detached before one is read, so that the objects with changes are read together. Pending deletions
+    /// come last: their delete rules must find the other objects refreshed.
     private func refresh(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         var refreshed: ContiguousArray<NSManagedObject> = []
         let present = keys.compactMap { context.registered($0) }
@@ -120,7 +121,7 @@ struct Merging {
         }
         pending.apply(in: context)
         context.renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
-        // Both writers may have made the same change.
+        // If both writers made the same change, the object no longer differs from its row and is unchanged.
         for object in changed where !object._state.has(.childBase) { context.revertIfRestored(object) }
         return refreshed
     }

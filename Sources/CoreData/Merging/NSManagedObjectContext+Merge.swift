@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
     /// - Parameters:
     ///   - changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
     ///     `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
-    ///   - contexts: contexts above these merge them first, since children read what their parents have.
+    ///   - contexts: where to merge. The ancestors of each merge first, since children read what their parents have.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {

@@ -3,10 +3,10 @@
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Writes the inverses of an object's to-ones as if these were set back to the targets in its row. An undo does not
-    /// take this back.
+    /// Changes the inverses of an object's to-ones as if each to-one were set back to the target in its row. An undo
+    /// does not reverse this.
     ///
-    /// - Returns: the slots of one-to-ones whose saved target has been given to another object since.
+    /// - Returns: the slots of one-to-ones whose saved target belongs to another object by now.
     final func revertTargets(of object: NSManagedObject) -> [Int] {
         guard let overlay = object._state.overlay else { return [] }
         var lost: [Int] = []
@@ -27,8 +27,8 @@ extension NSManagedObjectContext {
         return lost
     }
 
-    /// Keeps what changes of other objects did to a refreshed object: its members, and the targets that it lost to
-    /// others.
+    /// Keeps the changes of a refreshed object that follow from changes of other objects: members that came or went,
+    /// and the loss of targets that others have taken.
     final func keepChangesOfOthers(_ object: NSManagedObject, _ lost: [Int]) {
         if object.hasChangedToMany() {
             object.readOrdersAnew()
@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
         writing(as: .refresh) { for slot in lost { object.fixup.writeTarget(slot, nil) } }
     }
 
-    /// Notes that an object leads to a deleted one again.
+    /// If an object is deleted, has its delete rules applied once more, because another object leads to it again.
     fileprivate final func reopen(_ object: NSManagedObject) {
         guard object._state.has(.deleted), object._state.has(.rulesApplied) else { return }
         object._state.clear(.rulesApplied)
@@ -60,7 +60,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Restores this object in the inverse of the target in its row; false if another object has taken its place since.
+    /// Puts this object back into the inverse of the target in its row. Returns false if another object has taken its
+    /// place there.
     fileprivate func returns(to target: NSManagedObject, _ place: PropertyPlace) -> Bool {
         switch place {
         case .toMany(let index):
@@ -86,8 +87,8 @@ extension NSManagedObject {
         members.dropOrder()
     }
 
-    /// The to-manys that a refresh must keep: transient ones, and those whose pending changes are changes of their
-    /// members too.
+    /// The to-manys that a refresh must keep: transient ones, and those with pending additions or removals, since these
+    /// are changes of the members too.
     final func sharedToManys() -> [Int] {
         var shared: [Int] = []
         forEachToMany { index, members in
@@ -100,7 +101,7 @@ extension NSManagedObject {
         return shared
     }
 
-    /// Makes faults of stored to-manys, except that ordered ones with changes are read at once, since their order names
+    /// Makes the stored to-manys faults. One with an order of its own is read again at once, since that order names its
     /// members.
     final func readOrdersAnew() {
         forEachStoredToMany { index, members in

@@ -1,10 +1,10 @@
-// Pending deletions whose delete rules write more after their event: at the save, if the rules wait for it, or after
-// another writer changed the objects. Then the deletions apply on top of the new rows, as other pending changes do.
+// The log of an event that deleted objects. Delete rules may write more after the event has ended: at the save, if they
+// wait for it, or after a merge, when the deletions apply on top of the new rows, as other pending changes do.
 
 import CoreDataValues
 
-/// A log with deletions. Until they are saved it is amended: by delete rules that waited, whose writes are undone with
-/// the deletions, and by merges, so that its undo shows what they brought.
+/// A log with deletions, which is amended until a save has carried them out. Delete rules that waited add their writes,
+/// so that these are undone together with the deletions. Merges adapt it, so that its undo keeps what they brought.
 final class DeletionLog {
     private(set) var changes: ContiguousArray<GraphChange>
     /// The places of each object's changes, found when the first merge asks.
@@ -23,8 +23,8 @@ final class DeletionLog {
 
     private func note(_ place: Int) { places[ObjectIdentifier(changes[place].subject), default: []].append(place) }
 
-    /// Adds what delete rules wrote when they were applied again. A change that gave up the target of the former row is
-    /// replaced by that of the new row.
+    /// Adds what delete rules wrote when they were applied again. The change by which an object gave up the target in
+    /// its former row is replaced by the one that gave up the target in its new row.
     func amend(by further: ContiguousArray<GraphChange>, formerly read: [NSManagedObject: RowSnapshot]) {
         for change in further {
             if case .target(let subject, let slot, _) = change, let read = read[subject],
@@ -59,7 +59,7 @@ final class DeletionLog {
         note(changes.count - 1)
     }
 
-    /// Makes an undo leave out a member that a delete rule removed and another writer removed too.
+    /// Keeps an undo from bringing back a member that a delete rule removed here and another writer removed as well.
     func dropRemoval(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
         for place in places(of: object) {
             guard case .link(_, let written, let other, added: false) = changes[place], written == index,
@@ -71,12 +71,15 @@ final class DeletionLog {
 }
 
 extension ChangeTracker {
-    /// Adds the last change to the pending deletions of the objects whose relationship it ends or makes.
+    /// Adds the last logged change to the pending deletions of the objects whose relationship it ended or made.
     ///
-    /// Ends: a deny or no-action rule has left two objects related. After a save an undo of this change finds one of
-    /// them gone; the undo of the deletion restores both. Makes: the rule is applied again and ends the relationship,
-    /// and the undo of the deletion takes that back as well. A deletion of the open event has the change in its own
-    /// log, and an earlier deletion of the same object that was taken back is not concerned.
+    /// - *Ended:* a deny or no-action rule had left the two objects related. After a save, an undo of this change would
+    ///   find one of them gone, but the undo of the deletion restores both and can take the change back.
+    /// - *Made:* the delete rule will be applied again and end the relationship; the undo of the deletion takes that
+    ///   back as well.
+    ///
+    /// A deletion of the open event needs no addition, since the open log has the change. If an object was deleted,
+    /// restored and deleted again, only its last deletion is concerned.
     ///
     /// - Parameter new: the new target of a to-one.
     func noteChange(to new: NSManagedObject? = nil) {

@@ -52,7 +52,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Writes a value that was kept: an undo its former one, a child its own to the parent.
+    /// Writes a value that was kept: an undo writes the former one, a child writes its own to the parent.
     final func write(_ value: FormerValue, at slot: Int) {
         let overlay = willWrite(slot)
         switch value {
@@ -67,7 +67,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Gives a transient attribute its default back, also if the row of a child context has another value by now.
+    /// Gives a transient attribute its default back, even if a child context's row has another value by now.
     private final func unset(_ slot: Int, _ overlay: Overlay) {
         overlay.remove(slot, kind(slot))
         guard _state.pointee.row?.isPresent(slot) == true,

@@ -1,12 +1,12 @@
-// Objects that an undo restores under keys other than their former rows', and objects that still refer to the former
-// keys.
+// An undo restores deleted objects under other keys than their rows had. Here those who still name the former keys are
+// led to the restored objects.
 
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Points relationships without inverse from former keys to the restored objects: no delete rule has cleared them,
-    /// so the log has nothing about them. Objects that are not registered here, or have read their members since, no
-    /// longer lead to the restored ones.
+    /// Makes relationships without inverse that name a former key lead to the restored object. No delete rule has
+    /// cleared them, so the log does not have them. Objects that are not registered here, or have read their members
+    /// since, do not lead to the restored ones any more.
     final func replaceKeys(_ returned: [ObjectKey: NSManagedObject]) {
         var renamed: [ObjectKey: NSManagedObject] = [:]
         for (key, object) in returned where !object.isLost && object._state.key != currentKey(key) {

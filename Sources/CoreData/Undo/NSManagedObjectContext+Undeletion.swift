@@ -16,8 +16,8 @@ extension NSManagedObjectContext {
             remove(object)
             return tracker.deletePropagation.noteRedone(object)
         }
-        // If the object came back in this same replay, its changes are logged all the same, for the redo that restores
-        // it.
+        // An object that came back in this same replay would skip the log, but the redo that restores it needs its
+        // changes there.
         state.clear(.skipsLog)
         if state.pointee.toMany != nil { object.dropMembersOlderThanRow() }
         object.fixup.tearDownRelationships()
@@ -34,8 +34,8 @@ extension NSManagedObjectContext {
         withdraw(object)
     }
 
-    /// Undoes a deletion that a child has pushed, as it pushes the object again. Clears `skipsLog`: what this push
-    /// writes is logged, so that undoing it restores the former values.
+    /// Brings back an object whose deletion a child had pushed, because the child pushes the object again. Clears
+    /// `skipsLog`, so that what this push writes is logged and an undo of it restores the former values.
     final func undeleteLogged(_ object: NSManagedObject) {
         undelete(object, [:])
         object._state.clear(.skipsLog)
@@ -94,7 +94,7 @@ extension NSManagedObject {
     final func dropRestoredOrders() {
         forEachToMany { index, members in
             guard let order = members.order, members.added.isEmpty, members.removed.isEmpty else { return }
-            // Keys are enough if they are read and no context above replaces them.
+            // Comparing keys is enough if the members were read and no context above can replace their keys.
             let isStored =
                 members.isFault || managedObjectContext?.link.givesUnsavedRows == true
                 ? order.elementsEqual(committedMembers(at: index), by: ===)

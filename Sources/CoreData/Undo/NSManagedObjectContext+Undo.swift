@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
         if !undoManager.isUndoing, !undoManager.isRedoing { undoManager.endEvent() }
     }
 
-    /// Makes an object unchanged that an undo or a merge brought back to its saved state.
+    /// Marks an object as unchanged if an undo or a merge has brought it back to its saved state.
     final func revertIfRestored(_ object: NSManagedObject) {
         let state = object._state
         state.clear(.replayed)

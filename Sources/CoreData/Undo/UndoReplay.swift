@@ -18,8 +18,9 @@ struct UndoReplay {
     /// Objects that left the context since, because another writer deleted them, do not come back: to-ones that led to
     /// them become nil, and to-manys are restored without them.
     ///
-    /// A deletion is logged when the program asks for it, and the object keeps its places until the delete rules remove
-    /// it. So places that were logged in between count it, here and in the redo, whose log this replay writes.
+    /// A deletion is logged when the program asks for it, but the object keeps its places among members until the
+    /// delete rules remove it. So positions that were logged in between still count it; the same holds for the log that
+    /// this replay writes for the redo.
     func run() {
         context.tracker.replayed = []
         context.writing(as: .undo) { revert() }
@@ -88,7 +89,8 @@ extension GraphChange {
             if appeared { context.undoInsertion(object) }
         case .revival(let object): context.remove(object)
         case .attribute(let object, let slot, let old):
-            // If the object came back in this same replay, the value that is replaced is logged all the same.
+            // An object that came back in this same replay would skip the log, but the value that is replaced belongs
+            // there.
             object._state.clear(.skipsLog)
             object.write(old, at: Int(slot))
         case .target(let object, let slot, let old):
