@@ -12,7 +12,10 @@ extension NSManagedObject {
     /// It rises with each save that writes the row, also for members that come or go, and never repeats. Unsaved
     /// changes leave it alone. Reads the row of a fault. -1 for a row that a file has without a version.
     ///
-    ///     response.headers[.eTag] = "\"\(casualty.rowVersion ?? 0)\""
+    /// Another row under the same unique value begins with version 1 again, so a tag for clients has the row's number too:
+    ///
+    ///     let row = casualty.objectID.uriRepresentation().lastPathComponent
+    ///     response.headers[.eTag] = "\"\(row)-\(casualty.rowVersion ?? 0)\""
     public final var rowVersion: Int? {
         guard _state.has(.persistent), !_state.has(.detached) else { return nil }
         if _state.isFault { fire() }
