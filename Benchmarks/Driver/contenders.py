@@ -40,6 +40,7 @@ WORK = BUILD / "yardstick"
 # lookupIndexed     a thousand times: one patient by an indexed name; read every attribute; plain C keeps its statement
 # aggregate         number, sum and average of an attribute, grouped by another
 # dictionary        three attributes of each patient, by name; plain C makes structs
+# swiftDictionary   the same as Swift's own dictionaries (fetchDictionaries); GRDB has its rows here, too
 # columns           keys and two attributes of each patient as parallel arrays, sorted by a third
 # inList            patients whose name is in a list of 10,000 (by json_each in plain C), a tenth; read every attribute
 # join              visits by the floor of their ward and the city of its hospital; read both attributes
@@ -55,8 +56,8 @@ WORK = BUILD / "yardstick"
 TASKS = [
     "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne",
     "toMany", "commit", "open", "free", "memory", "toOneWalk", "toManyPrefetch", "faults", "undo", "redo", "saveDirty",
-    "request", "filterSort", "lookupIndexed", "aggregate", "dictionary", "columns", "inList", "join", "parse", "batchInsert",
-    "history", "historyRead", "migrateAdd", "migrateRename", "migrateMapping",
+    "request", "filterSort", "lookupIndexed", "aggregate", "dictionary", "swiftDictionary", "columns", "inList", "join", "parse",
+    "batchInsert", "history", "historyRead", "migrateAdd", "migrateRename", "migrateMapping",
 ]
 # Requests at once, beside a writer: timed after `request`, for ourselves alone.
 LOADS, LOAD_REQUESTS = ["request1", "request32", "request1000"], 20_000

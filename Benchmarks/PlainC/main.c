@@ -30,7 +30,7 @@ static Checksum run_on_open_database(const char *task) {
     if (is(task, "filterSort")) return task_filter_sort();
     if (is(task, "lookupIndexed")) return task_lookup_indexed();
     if (is(task, "aggregate")) return task_aggregate();
-    if (is(task, "dictionary")) return task_dictionary();
+    if (is(task, "dictionary") || is(task, "swiftDictionary")) return task_dictionary();
     if (is(task, "columns")) return task_columns();
     if (is(task, "inList")) return task_in_list();
     if (is(task, "parse")) return task_parse();

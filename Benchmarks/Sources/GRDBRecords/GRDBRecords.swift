@@ -22,7 +22,7 @@ struct GRDBRecords<Patient: PatientRecord>: Contender {
         case .open: try openAndAsk(path, region)
         case .free: try free(open(path), region)
         case .memory: try memory(open(path), region)
-        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .parse:
+        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .swiftDictionary, .columns, .inList, .parse:
             try Queries<Patient>(rows: rows, queue: open(path), region: region).run(task)
         case .join: try Joins(rows: rows).run(queue(path, isNew: true), region)
         case .batchInsert: try insert(path, region, Patients.withoutInjuries(rows))

@@ -14,7 +14,7 @@ struct Queries<Patient: PatientRecord> {
         case .filterSort: try filterSort()
         case .lookupIndexed: try lookupIndexed()
         case .aggregate: try aggregate()
-        case .dictionary: try dictionary()
+        case .dictionary, .swiftDictionary: try dictionary()
         case .columns: try columns()
         case .inList: try inList()
         case .parse: try parse()

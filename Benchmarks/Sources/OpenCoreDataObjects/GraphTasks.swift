@@ -23,7 +23,8 @@ struct GraphTasks {
             .copyObjects,
             .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
             .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000,
-            .sharedNothing, .sharedOwners, .sharedOrder, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns,
+            .sharedNothing, .sharedOwners, .sharedOrder, .filterSort, .lookupIndexed, .aggregate, .dictionary,
+            .swiftDictionary, .columns,
             .inList,
             .join, .parse, .batchInsert:
             throw Failure.noCounterpart(task)

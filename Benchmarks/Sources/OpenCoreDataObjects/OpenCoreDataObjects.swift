@@ -42,7 +42,8 @@ struct OpenCoreDataObjects: Contender {
         case .memory: try memory(stack.context, region)
         case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode:
             try GraphTasks(rows: rows, stack: stack, region: region).run(task)
-        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .parse, .batchInsert:
+        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .swiftDictionary, .columns, .inList, .parse,
+            .batchInsert:
             try Queries(rows: rows, context: stack.context, region: region).run(task)
         case .typedRead, .typedWrite: try TypedAccess(stack: stack, region: region).run(task)
         case .join, .open, .history, .historyRead, .request, .request1, .request32, .request1000, .sharedNothing,

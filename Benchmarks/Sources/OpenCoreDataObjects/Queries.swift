@@ -14,6 +14,7 @@ struct Queries {
         case .lookupIndexed: try lookupIndexed()
         case .aggregate: try aggregate()
         case .dictionary: try dictionary()
+        case .swiftDictionary: try swiftDictionary()
         case .columns: try columns()
         case .inList: try inList()
         case .parse: try parse()
@@ -106,6 +107,25 @@ struct Queries {
         var checksum = Checksum()
         let found = try region.measure {
             let found = try context.fetch(request)
+            for patient in found {
+                guard let name = patient["name"] as? String, let age = patient["age"] as? Int64,
+                    let weight = patient["weight"] as? Double
+                else { throw Failure("a patient without a value: \(patient)") }
+                checksum.whole += Int64(name.utf8.count) + age
+                checksum.weight += weight
+            }
+            return found
+        }
+        return withExtendedLifetime(found) { checksum }
+    }
+
+    /// The same of Swift's own dictionaries.
+    private func swiftDictionary() throws -> Checksum {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Patient")
+        request.propertiesToFetch = ["name", "age", "weight"]
+        var checksum = Checksum()
+        let found = try region.measure {
+            let found = try context.fetchDictionaries(request)
             for patient in found {
                 guard let name = patient["name"] as? String, let age = patient["age"] as? Int64,
                     let weight = patient["weight"] as? Double

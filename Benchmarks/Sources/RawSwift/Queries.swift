@@ -14,7 +14,7 @@ struct Queries {
         case .filterSort: try filterSort()
         case .lookupIndexed: try lookupIndexed()
         case .aggregate: try aggregate()
-        case .dictionary: try dictionary()
+        case .dictionary, .swiftDictionary: try dictionary()
         case .columns: try columnArrays()
         case .inList: try inList()
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,

@@ -22,7 +22,7 @@ struct RawSwift: Contender {
         case .open: try openAndAsk(path, region)
         case .free: try free(open(path), region)
         case .memory: try memory(open(path), region)
-        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList:
+        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .swiftDictionary, .columns, .inList:
             try Queries(rows: rows, connection: open(path), region: region).run(task)
         case .batchInsert: try insert(path, region, withInjuries: false)
         case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode,

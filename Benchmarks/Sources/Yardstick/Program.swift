@@ -12,7 +12,7 @@ public enum Task: String, CaseIterable, Sendable {
     case sharedNothing, sharedOwners, sharedOrder
     case toOneWalk, toManyPrefetch, faults, undo, redo, saveDirty
     /// Requests of every kind.
-    case filterSort, lookupIndexed, aggregate, dictionary, columns, inList, join, parse, batchInsert
+    case filterSort, lookupIndexed, aggregate, dictionary, swiftDictionary, columns, inList, join, parse, batchInsert
     /// Fetches by chains of conditions; only `Scripts/budgets` runs it, to count how its cost grows.
     case chain
     /// A property read and written a million times; only `Scripts/budgets` runs them, to count and to see what they call.
@@ -50,7 +50,8 @@ public enum Task: String, CaseIterable, Sendable {
             .redo, .saveDirty,
             .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed, .migrateAdd,
             .migrateRename, .migrateMapping,
-            .copyObjects, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .join, .parse,
+            .copyObjects, .filterSort, .lookupIndexed, .aggregate, .dictionary, .swiftDictionary, .columns, .inList,
+            .join, .parse,
             .batchInsert:
             nil
         }

@@ -39,6 +39,37 @@ struct MetricsTests {
     }
 
     @Test(
+        "A row that the cache has is a hit; changed and deleted objects, rows and statements are counted each for itself"
+    )
+    func others() async throws {
+        let harbour = try await Harbour(ships: 3)
+        let metrics = TestMetrics()
+        let observation = harbour.coordinator.emitMetrics(label: "db", factory: metrics)
+        try await harbour.container.write { context in
+            let ships = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Ship"))
+            ships[0].setValue("other", forKey: "name")
+            ships[1].setValue("another", forKey: "name")
+            context.delete(ships[2])
+        }
+        // The ports are faults, and the save that made them left their rows in the cache.
+        let names = try await harbour.container.read { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Ship")
+            return try context.fetch(request).compactMap { $0.value(forKeyPath: "port.name") as? String }
+        }
+        observation.end()
+        #expect(names.count == 2)
+        func count(_ name: String, _ dimensions: [(String, String)] = []) throws -> Int64 {
+            try metrics.expectCounter("db_\(name)", dimensions).totalValue
+        }
+        #expect(try count("cache_hits") > 0)
+        #expect(try count("saved_objects", [("change", "updated")]) == 2)
+        #expect(try count("saved_objects", [("change", "deleted")]) == 1)
+        #expect(try count("saved_objects", [("change", "inserted")]) == 0)
+        #expect(try count("rows") == 5)
+        #expect(try metrics.expectTimer("db_statement_duration", []).values.count == Int(count("statements")))
+    }
+
+    @Test(
         "Who waits for a connection is counted and timed; who gets none is counted as refused, and his fetch as failed",
         arguments: [true, false])
     func waits(_ isPatient: Bool) async throws {

@@ -14,6 +14,9 @@ struct DictionaryMaker {
     private let store: UInt16
     /// Whether all values are numbers and texts.
     private let isPlain: Bool
+    /// What Swift dictionaries are copies of, and the places in it of the entries' values, so that no name is hashed for a row.
+    private let template: [String: Any]
+    private let places: [Dictionary<String, Any>.Index]
 
     /// - Parameter columns: the columns of the rows.
     init(_ form: DictionaryForm, _ context: NSManagedObjectContext, store: UInt16, _ columns: [ValueColumn]) {
@@ -26,6 +29,9 @@ struct DictionaryMaker {
             guard case .column(let column, let type) = entry else { return false }
             return type.isPlain && columns[column].type.isPlain
         }
+        let template = [String: Any](form.names.map { ($0, 0) }) { first, _ in first }
+        self.template = template
+        places = form.names.compactMap { template.index(forKey: $0) }
         identities = context.identities
         runtime = context.runtime
     }
@@ -47,10 +53,17 @@ struct DictionaryMaker {
 
     /// The same as a Swift dictionary.
     func values(_ rows: ValueRows, row: Int) throws -> [String: Any] {
-        var values = [String: Any](minimumCapacity: entries.count)
+        var values = template
+        var nulls: [Int] = []
         for (place, entry) in entries.enumerated() {
-            if let value = try value(entry, rows, row, place) { values[form.names[place]] = value }
+            if let value = try value(entry, rows, row, place) {
+                values.values[places[place]] = value
+            } else {
+                nulls.append(place)
+            }
         }
+        // Removing moves other entries to other places.
+        for place in nulls { values[form.names[place]] = nil }
         return values
     }
 

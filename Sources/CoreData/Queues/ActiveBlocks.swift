@@ -114,6 +114,11 @@ final class ActiveBlocks: Sendable {
         state.withLock { ($0.running, $0.limit, $0.readers.count + $0.others.count) }
     }
 
+    /// Since when the first of those that wait does.
+    var waitsSince: UInt64? {
+        state.withLock { state in [state.readers.report.since, state.others.report.since].compactMap { $0 }.min() }
+    }
+
     /// How many threads are without a block.
     var idleCount: Int { state.withLock { $0.idle.count } }
 

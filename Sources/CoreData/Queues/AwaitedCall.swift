@@ -32,7 +32,7 @@ final class AwaitedCall: Sendable {
     }
 
     /// When the wait began; nil for a block that does not wait.
-    private var waitsSince: UInt64? {
+    var waitsSince: UInt64? {
         let start = start.load(ordering: .relaxed)
         return start == 0 ? nil : start
     }

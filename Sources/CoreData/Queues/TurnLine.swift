@@ -22,8 +22,8 @@ final class TurnLine: Sendable {
         set { count.store(newValue, ordering: .relaxed) }
     }
 
-    /// How many blocks wait.
-    var waitingCount: Int { state.withLock { $0.waiting.count } }
+    /// How many blocks wait, and since when the first of them does.
+    var report: (count: Int, since: UInt64?) { state.withLock { $0.waiting.report } }
 
     /// A number that orders the line: a block that retries with its ticket goes before all that came later.
     func takeTicket() -> Int {

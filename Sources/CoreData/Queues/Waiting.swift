@@ -39,6 +39,9 @@ extension Waiting<AwaitedBlock> {
         return late.compactMap { remove($0) }
     }
 
+    /// How many wait, and since when the first of them does.
+    var report: (count: Int, since: UInt64?) { (count, callers.values.compactMap(\.call.waitsSince).min()) }
+
     /// The earliest time at which a block is to be given up.
     var deadline: UInt64? { callers.values.compactMap(\.call.deadline).min() }
 }

@@ -114,10 +114,50 @@ struct DiagnosticsTests {
         while !hasEntered.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
         async let second: Void = container.write { _ in }
         while container.diagnostics().writersInLine == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await Task.sleep(for: .milliseconds(2))
+        let waiting = container.diagnostics()
+        #expect(try #require(waiting.longestWriterWait) >= .milliseconds(2))
+        #expect(waiting.description.contains("1 writers wait for their turn (for "), "\(waiting)")
         leaving.signal()
         _ = try await (first, second)
-        #expect(container.diagnostics().writersInLine == 0)
+        #expect(container.diagnostics().writersInLine == 0 && container.diagnostics().longestWriterWait == nil)
         withExtendedLifetime(context) {}
+    }
+
+    @Test(
+        "Callers of read that wait for a connection are told, with the longest wait, and nobody when they are through")
+    func readers() async throws {
+        let stack = try filled([SQLiteReaderLimitOption: 1])
+        let coordinator = stack.coordinator
+        let (held, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let first = Task {
+            try await coordinator.read { _ in
+                held.signal()
+                end.wait()
+            }
+        }
+        await wait(for: held)
+        let others = (0..<5).map { _ in Task { try await coordinator.read { try $0.all("Doctor").count } } }
+        while coordinator.diagnostics().readersInLine < 5 { try await Task.sleep(for: .milliseconds(1)) }
+        try await Task.sleep(for: .milliseconds(2))
+        let found = coordinator.diagnostics()
+        #expect(try #require(found.longestReaderWait) >= .milliseconds(2))
+        #expect(found.description.contains("5 readers for a connection (for "), "\(found)")
+        end.signal()
+        try await first.value
+        for other in others { #expect(try await other.value == 3) }
+        let later = coordinator.diagnostics()
+        #expect(later.readersInLine == 0 && later.longestReaderWait == nil)
+    }
+
+    /// Waits on a thread of its own.
+    private func wait(for semaphore: DispatchSemaphore) async {
+        await withCheckedContinuation { caller in
+            Thread.detachNewThread {
+                semaphore.wait()
+                caller.resume()
+            }
+        }
     }
 
     @Test("It may be asked for from many threads while contexts come and go")

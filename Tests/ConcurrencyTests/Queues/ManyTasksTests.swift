@@ -18,7 +18,7 @@ struct ManyTasksTests {
     }
 
     @Test(
-        "A thousand concurrent await perform all end on as many threads as blocks may run, and a task without Core Data still runs",
+        "A thousand concurrent await perform, read and write all end on as many threads as blocks may run, and a task without Core Data still runs",
         .timeLimit(.minutes(30)))
     func thousand() async throws {
         // In a process of its own: beside other tests, which block the threads of tasks, the heart says nothing of Core Data.
@@ -46,16 +46,23 @@ struct ManyTasksTests {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<1000 {
                 group.addTask {
-                    let context = coordinator.context()
-                    return try await context.perform {
+                    let work: @Sendable (NSManagedObjectContext) throws -> Int = { context in
                         let count = try context.all("Doctor").count
                         // Some work that blocks its thread, as a slow disk would.
                         usleep(10_000)
-                        if number % 10 == 0 {
-                            _ = context.make("Ward", ["code": number])
-                            try context.save()
-                        }
+                        if number % 10 == 0 { _ = context.make("Ward", ["code": number]) }
                         return count
+                    }
+                    switch number % 20 {
+                    case 0: return try await coordinator.write(work)
+                    case 5, 15: return try await coordinator.read(work)
+                    default:
+                        let context = coordinator.context()
+                        return try await context.perform {
+                            let count = try work(context)
+                            if context.hasChanges { try context.save() }
+                            return count
+                        }
                     }
                 }
             }

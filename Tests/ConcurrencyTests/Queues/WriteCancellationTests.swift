@@ -123,7 +123,7 @@ struct WriteCancellationTests {
         let cancelled = AwaitedCall(endsWhenCancelled: true)
         cancelled.cancellation.cancel()
         #expect(line.enter(writer("cancelled", cancelled), line.takeTicket()) == .isCancelled)
-        #expect(line.waitingCount == 3)
+        #expect(line.report.count == 3)
         #expect(line.remove(given) != nil)
         #expect(line.remove(given) == nil)
         while let next = line.leave() { next.end(.admitted) }

@@ -47,12 +47,18 @@ public struct CoreDataDiagnostics: Sendable, CustomStringConvertible {
     /// Those that are alive, the youngest first; at most 1024 of them.
     public let contexts: [Context]
     public let contextCount: Int
-    /// Callers of `write` that wait for their turn.
+    /// Callers of `write` that wait for their turn, and how long the first of them has; nil for none.
     public let writersInLine: Int
+    public let longestWriterWait: Duration?
+    /// Callers of `read` that wait for a connection, suspended, where the stores have few; those that have a thread stand among
+    /// `waiting` of their store.
+    public let readersInLine: Int
+    public let longestReaderWait: Duration?
     /// Blocks of `await perform`, `read` and `write` that run in the process, and callers that wait for a place among them.
     public let activeBlocks: Int
     public let activeBlockLimit: Int
     public let blocksInLine: Int
+    public let longestBlockWait: Duration?
     /// Bytes of rows in the row cache, and how many it may keep.
     public let cacheSize: Int
     public let cacheLimit: Int
@@ -74,13 +80,17 @@ extension CoreDataDiagnostics {
             )
         }
         lines.append(
-            "  blocks: \(activeBlocks) of \(activeBlockLimit) run, \(blocksInLine) wait; \(writersInLine) writers wait for their turn"
+            "  blocks: \(activeBlocks) of \(activeBlockLimit) run, \(blocksInLine) wait\(longest(longestBlockWait)); "
+                + "\(writersInLine) writers wait for their turn\(longest(longestWriterWait)), "
+                + "\(readersInLine) readers for a connection\(longest(longestReaderWait))"
         )
         lines.append(
             "  row cache: \(cacheSize) of \(cacheLimit) bytes, \(counters.cacheHits) hits, \(counters.cacheMisses) misses; \(counters.faults) faults"
         )
         return lines.joined(separator: "\n")
     }
+
+    private func longest(_ wait: Duration?) -> String { wait.map { " (for \($0.inSeconds))" } ?? "" }
 
     private func text(of store: Store) -> [String] {
         let reading = store.connections.count { $0.purpose == .read }

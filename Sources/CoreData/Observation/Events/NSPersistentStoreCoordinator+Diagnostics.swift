@@ -12,12 +12,20 @@ extension NSPersistentStoreCoordinator {
     public final func diagnostics() -> CoreDataDiagnostics {
         let contexts = livingContexts()
         let blocks = ActiveBlocks.shared.counts
+        let (writing, reading) = (writers.report, readers.report)
+        let now = DispatchTime.now().uptimeNanoseconds
+        func wait(since start: UInt64?) -> Duration? {
+            start.map { .nanoseconds(Int64(clamping: now > $0 ? now - $0 : 0)) }
+        }
         return CoreDataDiagnostics(
             name: name, date: Date(), stores: persistentStores.map(CoreDataDiagnostics.Store.init),
             contexts: contexts.known,
-            contextCount: contexts.count, writersInLine: writers.waitingCount, activeBlocks: blocks.running,
+            contextCount: contexts.count, writersInLine: writing.count, longestWriterWait: wait(since: writing.since),
+            readersInLine: reading.count,
+            longestReaderWait: wait(since: reading.since), activeBlocks: blocks.running,
             activeBlockLimit: blocks.limit,
-            blocksInLine: blocks.waiting, cacheSize: rowCache.counts.bytes, cacheLimit: rowCache.limit,
+            blocksInLine: blocks.waiting, longestBlockWait: wait(since: ActiveBlocks.shared.waitsSince),
+            cacheSize: rowCache.counts.bytes, cacheLimit: rowCache.limit,
             counters: counters)
     }
 
