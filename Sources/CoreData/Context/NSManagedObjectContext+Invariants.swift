@@ -120,15 +120,15 @@ private struct InvariantCheck {
 
     /// Both sides of a changed relationship agree (I-3).
     mutating func pairs(_ object: NSManagedObject) {
-        guard let overlay = object._state.overlay, !object._state.has([.detached, .deleted]) else { return }
-        for (slot, inverse) in object._state.info.slotInverses.enumerated() where overlay.isPresent(slot) {
-            guard let inverse, let target = overlay.object(slot), !target._state.has([.detached, .deleted]) else {
-                continue
-            }
+        guard !object._state.has([.detached, .deleted]) else { return }
+        object._state.forEachPresentToOne { slot, overlay in
+            guard let inverse = object._state.info.slotInverses[slot], let target = overlay.object(slot),
+                !target._state.has([.detached, .deleted])
+            else { return }
             let name = object.relationship(at: slot).name
             switch inverse.place {
             case .slot(let opposite):
-                guard let other = target._state.overlay, other.isPresent(opposite) else { continue }
+                guard let other = target._state.overlay, other.isPresent(opposite) else { return }
                 expect(other.object(opposite) === object, object, "\(name) leads to an object that leads elsewhere")
             case .toMany(let index):
                 let isRemoved = target.toManyState(index)?.hasRemoved(object) ?? false

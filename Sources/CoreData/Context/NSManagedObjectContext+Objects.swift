@@ -196,9 +196,6 @@ extension UnsafeMutablePointer<ObjectState> {
     /// Breaks cycles of an abandoned object: clears to-ones and to-manys, keeps attributes.
     func breakCycles() {
         dropRelationships()
-        guard let overlay else { return }
-        for slot in 0..<info.layout.slotCount where info.layout.kinds[slot] == .toOne && overlay.isPresent(slot) {
-            overlay.setNull(slot, .toOne)
-        }
+        forEachPresentToOne { $1.setNull($0, .toOne) }
     }
 }

@@ -61,9 +61,6 @@ extension UnsafeMutablePointer<ObjectState> {
     /// Drops changed values and relationships, so that the values of the row count again.
     func revert() {
         if pointee.overlay != nil { dropOverlay() }
-        guard let toMany = pointee.toMany else { return }
-        for index in 0..<info.entity.toMany.count {
-            if let members = toMany[index] { Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue().revert() }
-        }
+        forEachToMany { $1.revert() }
     }
 }

@@ -151,14 +151,14 @@ extension NSManagedObject {
     /// Removes this object from the inverses of targets that the new row brings but its changes replace: it was moved
     /// away from there. This is no change by the program: undoing the move does not restore these inverses.
     final func leaveNewTargets(since former: RowSnapshot) {
-        guard let overlay = _state.overlay, !_state.isFault, !_state.has([.deleted, .inaccessible]),
+        guard _state.pointee.overlay != nil, !_state.isFault, !_state.has([.deleted, .inaccessible]),
             let context = managedObjectContext
         else { return }
         context.writing(as: .refresh) {
-            for (slot, inverse) in _state.info.slotInverses.enumerated() where overlay.isPresent(slot) {
-                guard let inverse, let left = committedTarget(at: slot), left !== target(at: slot),
-                    left._state.key.row != targetKey(at: slot, of: former)?.row
-                else { continue }
+            _state.forEachPresentToOne { slot, _ in
+                guard let inverse = _state.info.slotInverses[slot], let left = committedTarget(at: slot),
+                    left !== target(at: slot), left._state.key.row != targetKey(at: slot, of: former)?.row
+                else { return }
                 switch inverse.place {
                 case .slot(let opposite): left.fixup.leaves(self, opposite)
                 case .toMany(let index): if left.isMember(self, at: index) { left.fixup.unlink(self, toMany: index) }

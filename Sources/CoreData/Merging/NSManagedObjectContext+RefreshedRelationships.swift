@@ -8,13 +8,13 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: the slots of one-to-ones whose saved target belongs to another object by now.
     final func revertTargets(of object: NSManagedObject) -> [Int] {
-        guard let overlay = object._state.overlay else { return [] }
+        guard object._state.pointee.overlay != nil else { return [] }
         var lost: [Int] = []
         writing(as: .refresh) {
-            for slot in 0..<object._state.info.layout.slotCount where overlay.isPresent(slot) {
-                guard let back = object._state.info.slotInverses[slot] else { continue }
+            object._state.forEachPresentToOne { slot, overlay in
+                guard let back = object._state.info.slotInverses[slot] else { return }
                 let (present, saved) = (overlay.object(slot), object.committedTarget(at: slot))
-                guard present !== saved else { continue }
+                guard present !== saved else { return }
                 if let present {
                     object.parts(from: present, back.place)
                     if !present._state.has(.deleted), object.relationship(at: slot).description.isTransient {

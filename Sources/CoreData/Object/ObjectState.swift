@@ -116,7 +116,7 @@ extension UnsafeMutablePointer<ObjectState> {
         if !keepsVersion { identityMap?.forgetVersion(key) }
         clear([.readIncidentally, .unseen])
         dropTargets()
-        forEachMember { $1.setMayPrecedeRow(true) }
+        forEachToMany { $1.setMayPrecedeRow(true) }
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
         pointee.chunk = nil
         pointee.row = nil
@@ -128,7 +128,7 @@ extension UnsafeMutablePointer<ObjectState> {
 extension UnsafeMutablePointer<ObjectState> {
     /// Drops an overlay that equals the row, but keeps transient values.
     func revertUnchanged() {
-        forEachMember { index, members in
+        forEachToMany { index, members in
             if !info.hasTransientToMany || !info.toManyRelationships[index].description.isTransient { members.revert() }
         }
         guard let overlay else { return }
@@ -166,10 +166,22 @@ extension UnsafeMutablePointer<ObjectState> {
         pointee.targets = nil
     }
 
-    func forEachMember(_ body: (Int, ToMany) -> Void) {
+    /// Calls `body` with the state of each to-many that has one.
+    func forEachToMany(_ body: (Int, ToMany) -> Void) {
         guard let toMany = pointee.toMany else { return }
         for index in 0..<info.entity.toMany.count {
             if let members = toMany[index] { body(index, Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue()) }
+        }
+    }
+
+    /// Calls `body` with the slot of each to-one that the overlay has, nil or not, and with the overlay as it is then:
+    /// `body` may write.
+    @inline(__always)
+    func forEachPresentToOne(_ body: (Int, Overlay) -> Void) {
+        guard pointee.overlay != nil else { return }
+        let (count, kinds) = (info.layout.slotCount, info.kinds)
+        for slot in 0..<count where kinds[slot] == .toOne {
+            if let overlay, overlay.isPresent(slot) { body(slot, overlay) }
         }
     }
 }

@@ -31,15 +31,12 @@ enum CrossStoreCheck {
         let state = object._state
         guard !state.has(.deleted) else { return nil }
         let own = object.savedStore
-        if let overlay = state.overlay {
-            for (slot, relationship) in state.info.slotRelationships.enumerated() where overlay.isPresent(slot) {
-                if let relationship, let target = overlay.object(slot), target.savedStore != 0, target.savedStore != own
-                {
-                    return (relationship.name, target)
-                }
+        var found: (String, NSManagedObject)?
+        state.forEachPresentToOne { slot, overlay in
+            if found == nil, let target = overlay.object(slot), target.savedStore != 0, target.savedStore != own {
+                found = (object.relationship(at: slot).name, target)
             }
         }
-        var found: (String, NSManagedObject)?
         object.forEachToMany { index, members in
             if found == nil,
                 let target = members.added.objects.first(where: { $0.savedStore != 0 && $0.savedStore != own })

@@ -174,12 +174,8 @@ extension NSManagedObject {
     }
 
     /// Calls `body` with the state of each to-many that has one.
-    final func forEachToMany(_ body: (Int, ToMany) -> Void) {
-        guard let toMany = _state.pointee.toMany else { return }
-        for index in 0..<_state.info.entity.toMany.count {
-            if let members = toMany[index] { body(index, Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue()) }
-        }
-    }
+    @inline(__always)
+    final func forEachToMany(_ body: (Int, ToMany) -> Void) { _state.forEachToMany(body) }
 
     /// Calls `body` with the state of each to-many that is stored; transient ones are left out.
     final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {

@@ -12,10 +12,8 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Removes objects whose rows are gone from this object's unsaved relationships.
     fileprivate func forget(_ gone: Set<NSManagedObject>) {
-        if let overlay = _state.overlay {
-            for slot in 0..<_state.info.layout.slotCount where kind(slot) == .toOne && overlay.isPresent(slot) {
-                if let target = overlay.object(slot), gone.contains(target) { overlay.setNull(slot, .toOne) }
-            }
+        _state.forEachPresentToOne { slot, overlay in
+            if let target = overlay.object(slot), gone.contains(target) { overlay.setNull(slot, .toOne) }
         }
         forEachToMany { index, members in
             let isOrdered = relationship(toMany: index).isOrdered

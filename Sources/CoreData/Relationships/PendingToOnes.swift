@@ -8,9 +8,9 @@ struct PendingToOnes {
 
     /// Notes the targets in an object's row before it is read again.
     mutating func note(_ object: NSManagedObject) {
-        guard let overlay = object._state.overlay, object.lastRead != nil else { return }
-        for slot in 0..<object._state.info.layout.slotCount
-        where overlay.isPresent(slot) && object._state.info.slotInverses[slot] != nil {
+        guard object._state.pointee.overlay != nil, object.lastRead != nil else { return }
+        object._state.forEachPresentToOne { slot, _ in
+            guard object._state.info.slotInverses[slot] != nil else { return }
             targets.append((object, slot, object.committedTargetKey(at: slot)))
         }
     }

@@ -68,13 +68,10 @@ struct RelationshipCheck {
     }
 
     private func check(_ object: NSManagedObject, _ errors: inout [any Error]) {
-        let state = object._state
-        if let overlay = state.overlay {
-            for (slot, relationship) in state.info.slotRelationships.enumerated() {
-                guard let relationship, !relationship.description.isTransient, let target = overlay.changedObject(slot)
-                else { continue }
-                check(object, relationship, target, &errors)
-            }
+        object._state.forEachPresentToOne { slot, overlay in
+            let relationship = object.relationship(at: slot)
+            guard !relationship.description.isTransient, let target = overlay.object(slot) else { return }
+            check(object, relationship, target, &errors)
         }
         object.forEachToMany { index, members in
             let relationship = object.relationship(toMany: index)
@@ -109,9 +106,4 @@ struct RelationshipCheck {
                 NSValidationValueErrorKey: target, NSAffectedObjectsErrorKey: [object, target],
             ])
     }
-}
-
-extension Overlay {
-    /// A to-one's target, if the overlay has the slot.
-    fileprivate func changedObject(_ slot: Int) -> NSManagedObject? { isPresent(slot) ? object(slot) : nil }
 }

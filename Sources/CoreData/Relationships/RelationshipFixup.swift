@@ -273,8 +273,8 @@ struct RelationshipFixup {
 
     /// Ends unsaved pairs, since there will be no row that they could lead to.
     func leavePendingPairs() {
-        for slot in 0..<object._state.info.layout.slotCount where object._state.info.slotRelationships[slot] != nil {
-            guard object._state.overlay?.isPresent(slot) == true, object.target(at: slot) != nil else { continue }
+        object._state.forEachPresentToOne { slot, _ in
+            guard object.target(at: slot) != nil else { return }
             object.recordMissingRow(isPair: true)
             setTarget(slot, nil)
         }

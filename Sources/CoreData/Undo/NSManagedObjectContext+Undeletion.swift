@@ -84,8 +84,7 @@ extension NSManagedObject {
 
     /// Clears to-ones of a restored object that a no-action rule had kept and whose targets were deleted since.
     final func forgetLostTargets() {
-        guard let overlay = _state.overlay else { return }
-        for slot in 0..<_state.info.layout.slotCount where kind(slot) == .toOne && overlay.isPresent(slot) {
+        _state.forEachPresentToOne { slot, overlay in
             if overlay.object(slot)?.isLost == true { overlay.setNull(slot, .toOne) }
         }
     }

@@ -48,8 +48,8 @@ final class BatchRows {
     func next() throws -> NewRows? {
         guard !isDone else { return nil }
         var given: [[Int]] = []
-        let chunk = RowChunk(layout: info.layout, capacity: RowChunk.maximumCount)
-        while chunk.count < RowChunk.maximumCount {
+        var packer = ObjectPacker<UInt16, Void>(room: RowChunk.maximumCount, first: RowChunk.maximumCount)
+        while true {
             let object = info.classBinding.make(description)
             // A handler reads them, unless they could not be told from what it gives then.
             if !tellsGiven { object.setDefaults() }
@@ -61,9 +61,9 @@ final class BatchRows {
                 given.append(givenSlots(of: object, like: given.last))
                 object.setDefaults()
             }
-            object.pack(into: chunk, key: 0, version: 1)
+            if packer.pack(object, as: info.number, key: 0, version: 1).isFull { break }
         }
-        return chunk.count > 0 ? NewRows(chunk, given: tellsGiven ? given : nil) : nil
+        return packer.packed.first.map { NewRows($0.chunk, given: tellsGiven ? given : nil) }
     }
 
     /// One array for all rows of a run that are given the same.

@@ -94,34 +94,18 @@ package struct BatchPacker {
 
     private func next(_ rest: inout ArraySlice<MemoryRow>) throws -> RowBatch? {
         try Interruption().look()
-        var chunks: [RowChunk] = []
+        var packer = ValuePacker(schema, room: rest.count)
         var order: [RowBatch.Reference] = []
-        var places: [EntityIndex: Int] = [:]
-        var taken = 0
         for row in rest {
-            let place = places[row.key.entity] ?? chunks.count
-            if place == chunks.count {
-                places[row.key.entity] = place
-                chunks.append(
-                    RowChunk(layout: schema[row.key.entity].layout, capacity: min(rest.count, RowChunk.maximumCount)))
-            }
-            let chunk = chunks[place]
-            order.append(RowBatch.Reference(chunk: place, row: chunk.count))
-            try append(row, to: chunk)
-            taken += 1
-            if chunk.isFull || taken == RowChunk.maximumCount { break }
+            let place = try packer.append(row.key, version: row.version, values: includesValues ? row.values : nil)
+            let chunk = packer.chunks[place]
+            order.append(RowBatch.Reference(chunk: place, row: chunk.count - 1))
+            if chunk.isFull || order.count == RowChunk.maximumCount { break }
         }
-        rest = rest.dropFirst(taken)
+        rest = rest.dropFirst(order.count)
+        let chunks = packer.chunks
         guard let first = chunks.first else { return nil }
         return chunks.count == 1
             ? RowBatch(chunk: first) : RowBatch(first: first, others: Array(chunks.dropFirst()), order: order)
-    }
-
-    private func append(_ row: MemoryRow, to chunk: RowChunk) throws {
-        if includesValues {
-            try chunk.append(key: row.key.number, version: row.version, values: row.values)
-        } else {
-            _ = chunk.appendRow(key: row.key.number, version: row.version, entity: row.key.entity)
-        }
     }
 }

@@ -137,17 +137,10 @@ struct InsertPlanner {
     }
 
     private func newChunks() throws -> [RowChunk] {
-        var chunks: [EntityIndex: [RowChunk]] = [:]
-        var places: [EntityIndex] = []
+        var packer = ValuePacker(schema, room: order.count)
         for key in order {
-            guard let row = new[key] else { continue }
-            if chunks[key.entity] == nil { places.append(key.entity) }
-            if chunks[key.entity]?.last.map({ $0.isFull }) ?? true {
-                chunks[key.entity, default: []].append(
-                    RowChunk(layout: schema[key.entity].layout, capacity: min(order.count, RowChunk.maximumCount)))
-            }
-            try chunks[key.entity]?.last?.append(key: key.number, version: row.version, values: row.values)
+            if let row = new[key] { _ = try packer.append(key, version: row.version, values: row.values) }
         }
-        return places.flatMap { chunks[$0] ?? [] }
+        return packer.chunks
     }
 }

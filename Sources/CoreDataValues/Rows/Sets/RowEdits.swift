@@ -50,24 +50,21 @@ struct RowEdits {
             members[shape, default: []].append(key)
         }
         return try order.flatMap { shape in
-            try chunks(members[shape] ?? [], shape.entity, schema).map { chunk, expected in
+            try chunks(members[shape] ?? [], schema).map { chunk, expected in
                 UpdateGroup(entity: shape.entity, slots: shape.slots, chunk: chunk, expected: expected)
             }
         }
     }
 
-    private func chunks(_ keys: [RowKey], _ entity: EntityIndex, _ schema: Schema) throws -> [(RowChunk, [Int32])] {
-        var chunks: [(RowChunk, [Int32])] = []
+    private func chunks(_ keys: [RowKey], _ schema: Schema) throws -> Zip2Sequence<[RowChunk], [[Int32]]> {
+        var packer = ValuePacker(schema, room: keys.count)
+        var expected: [[Int32]] = []
         for key in keys {
             guard let edit = edits[key] else { continue }
-            if chunks.last.map({ $0.0.isFull }) ?? true {
-                let room = min(RowChunk.maximumCount, keys.count)
-                chunks.append((RowChunk(layout: schema[entity].layout, capacity: room), []))
-            }
-            let place = chunks.count - 1
-            try chunks[place].0.append(key: key.number, version: RowEdits.version(edit), values: edit.values)
-            chunks[place].1.append(edit.former.version)
+            let place = try packer.append(key, version: RowEdits.version(edit), values: edit.values)
+            if place == expected.count { expected.append([]) }
+            expected[place].append(edit.former.version)
         }
-        return chunks
+        return zip(packer.chunks, expected)
     }
 }
