@@ -88,4 +88,21 @@ import Testing
         #expect(result?.result as? Int == 4)
         #expect(try names(rig) == ["a0", "a1", "a2", "c1", "c2"])
     }
+
+    @Test(
+        "A batch insertion goes to the first of its affected stores that may be written to, and is refused without one")
+    func readOnly() throws {
+        let rig = try rig([NSSQLiteStoreType, NSSQLiteStoreType])
+        let context = rig.context()
+        let stores = rig.coordinator.persistentStores
+        let request = NSBatchInsertRequest(entityName: "Doctor", objects: [["name": "new"]])
+        request.affectedStores = stores
+        stores[0].isReadOnly = true
+        _ = try context.execute(request)
+        let new = try #require(try rig.context().all("Doctor").first { $0.value(forKey: "name") as? String == "new" })
+        #expect(new.objectID.persistentStore === stores[1])
+        request.affectedStores = [stores[0]]
+        let error = #expect(throws: CocoaError.self) { try context.execute(request) }
+        #expect(error?.code.rawValue == 134070)
+    }
 }
