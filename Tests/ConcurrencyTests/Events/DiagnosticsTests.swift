@@ -150,16 +150,6 @@ struct DiagnosticsTests {
         #expect(later.readersInLine == 0 && later.longestReaderWait == nil)
     }
 
-    /// Waits on a thread of its own.
-    private func wait(for semaphore: DispatchSemaphore) async {
-        await withCheckedContinuation { caller in
-            Thread.detachNewThread {
-                semaphore.wait()
-                caller.resume()
-            }
-        }
-    }
-
     @Test("It may be asked for from many threads while contexts come and go")
     func manyThreads() throws {
         let stack = try filled()

@@ -272,16 +272,6 @@ struct ActiveBlocksTests {
         }
         #expect(try await coordinator.read { try $0.all("Ward").count } == 50)
     }
-
-    /// Waits on a thread of its own.
-    private func wait(for semaphore: DispatchSemaphore) async {
-        await withCheckedContinuation { caller in
-            Thread.detachNewThread {
-                semaphore.wait()
-                caller.resume()
-            }
-        }
-    }
 }
 
 private final class Tally: Sendable {

@@ -248,16 +248,6 @@ struct ActiveBlocksWaitTests {
             }
         }
     }
-
-    /// Waits on a thread of its own.
-    private func wait(for semaphore: DispatchSemaphore) async {
-        await withCheckedContinuation { (caller: CheckedContinuation<Void, Never>) in
-            Thread.detachNewThread {
-                semaphore.wait()
-                caller.resume()
-            }
-        }
-    }
 }
 
 private final class Weak<Object: AnyObject>: @unchecked Sendable {
