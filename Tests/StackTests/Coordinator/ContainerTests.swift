@@ -158,23 +158,23 @@ import Testing
         #expect(said.contains("NoSuchModelAnywhere.xcdatamodeld") && said.contains("Looked for"))
     }
 
+    /// Writes a version of a model that has one entity.
+    private func writeModel(of entity: String, to version: URL) throws {
+        try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+        let text = "<model type=\"com.apple.IDECoreDataModeler.DataModel\"><entity name=\"\(entity)\"/></model>"
+        try Data(text.utf8).write(to: version.appendingPathComponent("contents"))
+    }
+
     @Test(
         "Two models of one name are an error that names both, unless they are copies; a .momd that was not built is the model of its name"
     )
     func names() throws {
         let folder = Folder()
-        func add(_ place: String, _ entity: String) throws {
-            let package = folder.file(place)
-            try FileManager.default.createDirectory(
-                at: package.appendingPathComponent("Zoo.xcdatamodel"), withIntermediateDirectories: true)
-            let text = "<model type=\"com.apple.IDECoreDataModeler.DataModel\"><entity name=\"\(entity)\"/></model>"
-            try Data(text.utf8).write(to: package.appendingPathComponent("Zoo.xcdatamodel/contents"))
-        }
         let folders = [folder.file("a.resources"), folder.file("b.resources")]
-        try add("a.resources/Zoo.xcdatamodeld", "Animal")
-        try add("b.resources/Zoo.xcdatamodeld", "Animal")
+        try writeModel(of: "Animal", to: folder.file("a.resources/Zoo.xcdatamodeld/Zoo.xcdatamodel"))
+        try writeModel(of: "Animal", to: folder.file("b.resources/Zoo.xcdatamodeld/Zoo.xcdatamodel"))
         #expect(try ModelSearch(name: "Zoo", folders: folders).find().path.contains("a.resources"))
-        try add("b.resources/Zoo.xcdatamodeld", "Keeper")
+        try writeModel(of: "Keeper", to: folder.file("b.resources/Zoo.xcdatamodeld/Zoo.xcdatamodel"))
         let complaint =
             #expect(throws: ModelSearch.Failure.self) { try ModelSearch(name: "Zoo", folders: folders).find() }?
             .description ?? ""
@@ -193,12 +193,6 @@ import Testing
     )
     func kinds() throws {
         let folder = Folder()
-        func contents(_ entity: String, in place: String) throws {
-            let version = folder.file(place)
-            try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
-            let text = "<model type=\"com.apple.IDECoreDataModeler.DataModel\"><entity name=\"\(entity)\"/></model>"
-            try Data(text.utf8).write(to: version.appendingPathComponent("contents"))
-        }
         func compile(_ source: String, to place: String) throws {
             let package = folder.file(place)
             try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
@@ -206,8 +200,8 @@ import Testing
             try Deflate.inflated(copy, limit: 1 << 20).write(to: package.appendingPathComponent("Zoo.mom"))
         }
         func find() throws -> URL { try ModelSearch(name: "Zoo", folders: [folder.url]).find() }
-        try contents("Animal", in: "Zoo.xcdatamodeld/Zoo.xcdatamodel")
-        try contents("Keeper", in: "Other.xcdatamodeld/Other.xcdatamodel")
+        try writeModel(of: "Animal", to: folder.file("Zoo.xcdatamodeld/Zoo.xcdatamodel"))
+        try writeModel(of: "Keeper", to: folder.file("Other.xcdatamodeld/Other.xcdatamodel"))
         try compile("Zoo.xcdatamodeld", to: "Zoo.momd")
         #expect(try NSManagedObjectModel(loading: folder.file("Zoo.momd")).entities.map(\.name) == ["Animal"])
         #expect(try find().lastPathComponent == "Zoo.xcdatamodeld")
@@ -216,7 +210,7 @@ import Testing
         #expect(complaint.contains("Zoo.xcdatamodeld") && complaint.contains("Zoo.momd"))
         try Data("no model".utf8).write(to: folder.file("Zoo.momd/Zoo.mom"))
         #expect(try find().lastPathComponent == "Zoo.xcdatamodeld")
-        try contents("Keeper", in: "Zoo.xcdatamodel")
+        try writeModel(of: "Keeper", to: folder.file("Zoo.xcdatamodel"))
         let second = #expect(throws: ModelSearch.Failure.self) { try find() }?.description ?? ""
         #expect(second.contains("Zoo.xcdatamodeld, ") && second.contains("Zoo.xcdatamodel. "))
         #expect(!second.contains("Zoo.momd"))
