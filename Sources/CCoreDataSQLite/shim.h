@@ -37,18 +37,27 @@ static inline void coredata_sqlite_result_text(sqlite3_context *c, const char *p
     sqlite3_result_text(c, p, n, SQLITE_TRANSIENT);
 }
 
-/* How many commits the index of the write-ahead log counts, whoever made them (sqlite.org/walformat.html, "The WAL-Index Header"):
-   read in the memory that the connection shares with all others. -1 where there is none. The connection must have read before. */
-static inline long long coredata_sqlite_logged_commits(sqlite3 *db) {
+/* The header of the write-ahead log's index (sqlite.org/walformat.html, "The WAL-Index Header"): commits, whoever made them, frames in
+   the log, and a number that is another one each time the log is overwritten from its start. */
+typedef struct {
+    unsigned commits, frames, generation;
+} coredata_sqlite_log_header;
+
+/* Read in the memory that the connection shares with all others; 0 where there is none. The connection must have read before. */
+static inline int coredata_sqlite_read_log_header(sqlite3 *db, coredata_sqlite_log_header *header) {
     sqlite3_file *file = 0;
-    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file || !file->pMethods) return -1;
-    if (file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return -1;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file || !file->pMethods) return 0;
+    if (file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
     void volatile *region = 0;
-    if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) != SQLITE_OK || !region) return -1;
+    if (file->pMethods->xShmMap(file, 0, 32768, 0, &region) != SQLITE_OK || !region) return 0;
     volatile unsigned *first = (volatile unsigned *)region, *second = first + 12;
     for (int attempt = 0; attempt < 100; attempt++) {
-        unsigned count = __atomic_load_n(first + 2, __ATOMIC_ACQUIRE);
-        if (__atomic_load_n(second + 2, __ATOMIC_ACQUIRE) == count) return count;
+        header->commits = __atomic_load_n(first + 2, __ATOMIC_ACQUIRE);
+        header->frames = __atomic_load_n(first + 4, __ATOMIC_ACQUIRE);
+        header->generation = __atomic_load_n(first + 8, __ATOMIC_ACQUIRE);
+        if (__atomic_load_n(second + 2, __ATOMIC_ACQUIRE) == header->commits
+            && __atomic_load_n(second + 4, __ATOMIC_ACQUIRE) == header->frames
+            && __atomic_load_n(second + 8, __ATOMIC_ACQUIRE) == header->generation) return 1;
     }
-    return -1;
+    return 0;
 }

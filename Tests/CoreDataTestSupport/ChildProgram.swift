@@ -20,6 +20,11 @@ package struct ChildProgram: Sendable {
 
     package init(_ name: String) { self.name = name }
 
+    /// What disturbs calls of the system; nil where it is not installed.
+    package static let strace: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        .map { URL(fileURLWithPath: String($0)).appendingPathComponent("strace") }
+        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+
     package func run(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildRun {
         let process = Process()
         process.executableURL = try executable

@@ -1,4 +1,4 @@
-// A program that writes to the clinic's store while tests have it open: `CoreDataWriter STORE DEED [NUMBER] [plain] [rollback] [former]`.
+// A program that writes to the clinic's store while tests have it open: `CoreDataWriter STORE DEED [NUMBER] [plain] [rollback] [former] [full]`.
 
 import CoreData
 import CoreDataSeeds
@@ -15,6 +15,7 @@ let coordinator = NSPersistentStoreCoordinator(
     managedObjectModel: arguments[2] == "migrate" ? Clinic.laterModel() : Clinic.model())
 var options: [String: Any] = arguments.contains("plain") ? [:] : [NSPersistentHistoryTrackingKey: true]
 if arguments.contains("rollback") { options[NSSQLitePragmasOption] = ["journal_mode": "DELETE"] }
+if arguments.contains("full") { options[NSSQLitePragmasOption] = ["synchronous": "FULL"] }
 if arguments.contains("former") { options[NSPersistentStoreKeepsFormerValues] = true }
 if arguments[2] == "migrate" {
     options[NSMigratePersistentStoresAutomaticallyOption] = true
@@ -123,7 +124,7 @@ case "beds until refused":
     guard code == 134030 else { exit(3) }
 case "change": try change(number)
 case "refused":
-    // Written and rolled back: another bed has the number.
+    // It has no name, which it must have.
     context.make("Patient")
     do { try context.save() } catch { print("refused") }
 case "cursor":

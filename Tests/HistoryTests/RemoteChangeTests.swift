@@ -97,6 +97,49 @@ import Testing
         #expect(told.notes.count == 57 && told.staysAt(57))
     }
 
+    @Test("Without history: a change of another coordinator's row is told, also after rows of one's own were numbered")
+    func afterOwnNumbering() throws {
+        let desk = try Desk(tracks: false, options: Self.told)
+        let told = Told(desk)
+        let silent = try Desk(in: desk.folder, tracks: false)
+        let context = silent.context()
+        let bed = context.make("Bed", ["number": 0])
+        try context.save()
+        #expect(wait { told.notes.count >= 1 } != nil && told.staysAt(1))
+        for number in 2...9 {
+            if number % 2 == 0 {
+                try desk.addBed(number)
+            } else {
+                bed.setValue(number, forKey: "number")
+                try context.save()
+            }
+            #expect(wait(3) { told.notes.count >= number } != nil && told.staysAt(number))
+        }
+    }
+
+    @Test("Without history a batch insertion is told, though it numbers its rows in one commit with them")
+    func batchInsertion() throws {
+        let desk = try Desk(tracks: false, options: Self.told)
+        let told = Told(desk)
+        let silent = try Desk(in: desk.folder, tracks: false)
+        for count in 1...3 {
+            try silent.context().execute(NSBatchInsertRequest(entityName: "Bed", objects: [["number": count]]))
+            #expect(wait { told.notes.count >= count } != nil && told.staysAt(count))
+        }
+    }
+
+    @Test(
+        "A commit that comes seconds after it was written is told",
+        .enabled(if: ChildProgram.strace != nil, "strace is not installed"))
+    func slowDisk() throws {
+        let desk = try Desk(tracks: false, options: Self.told)
+        let told = Told(desk)
+        try desk.addBed(1)
+        try SQLiteFile(desk.url).run("PRAGMA wal_checkpoint(TRUNCATE)")
+        try Writer(desk.url, "beds", "1", "plain", "full", syncsTake: 3).wait()
+        #expect(wait { told.notes.count >= 2 } != nil)
+    }
+
     @Test("Without history and without a log the first save by another coordinator is told, too")
     func withoutLog() throws {
         let pragmas: [String: Any] = [NSSQLitePragmasOption: ["journal_mode": "DELETE"]]

@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "While another process writes without pause there are a hundred looks a second at most, and none once it has ended"
+        "While another process writes without pause there are a hundred looks a second at most, and hardly any once it has ended"
     )
     func looks() throws {
         let log = StatementLog()

@@ -16,6 +16,21 @@ struct Writer {
         try process.run()
     }
 
+    /// Each sync of a file takes as many seconds longer, as on a disk under load.
+    init(_ store: URL, _ arguments: String..., syncsTake seconds: Int) throws {
+        let strace: URL = try #require(ChildProgram.strace)
+        process.executableURL = strace
+        process.arguments =
+            [
+                "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
+                "inject=fdatasync:delay_enter=\(seconds * 1_000_000)",
+                try ChildProgram("CoreDataWriter").executable.path, store.path,
+            ] + arguments
+        process.inheritEnvironment(adding: [:])
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+    }
+
     func wait() {
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

@@ -20,24 +20,42 @@ extension SQLiteStore {
         if options.isReadOnly || pool.pinsViews, let count = try loggedCount() { return count }
         var foreign: Int64 = 0
         try pool.write { foreign = try $0.foreignChanges() }
-        return WriteCount(all: foreign, own: 0, numbering: try reader.numbering(), isExact: false)
+        return WriteCount(all: foreign, own: 0, numbering: try reader.numbering(), log: nil)
     }
 
     /// nil where the log's own rule was replaced (`PRAGMA wal_autocheckpoint`), so that commits of this store are not counted.
     private func loggedCount() throws -> WriteCount? {
         if options.pragmas.keys.contains(where: { $0.lowercased() == "wal_autocheckpoint" }) { return nil }
-        let numbering = try reader.numbering()
-        var all: Int64 = -1
+        var (log, own) = try readLog()
+        var numbering: Int64 = 0
+        // Of one state, if others let it be.
+        for _ in 0..<10 {
+            numbering = try reader.numbering()
+            let former = log
+            (log, own) = try readLog()
+            if former?.commits == log?.commits { break }
+        }
+        return log.map {
+            WriteCount(
+                all: Int64($0.commits), own: Int64(own), numbering: numbering,
+                log: .init(generation: $0.generation, frames: $0.frames))
+        }
+    }
+
+    /// The header of the log's index, and the commits that this store had made then.
+    private func readLog() throws -> (header: coredata_sqlite_log_header?, own: Int) {
+        var header = coredata_sqlite_log_header()
+        var isRead = false
         var own = 0
         try pool.read { connection in
             // Maps the index, if nothing was read yet.
             _ = try connection.foreignChanges()
             for _ in 0..<100 {
                 own = counter.commits
-                all = coredata_sqlite_logged_commits(connection.handle)
+                isRead = coredata_sqlite_read_log_header(connection.handle, &header) != 0
                 if own == counter.commits { break }
             }
         }
-        return all < 0 ? nil : WriteCount(all: all, own: Int64(own), numbering: numbering, isExact: true)
+        return (isRead ? header : nil, own)
     }
 }

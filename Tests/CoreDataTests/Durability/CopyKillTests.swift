@@ -7,7 +7,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataVictim
 
-@Suite("Durability of copies", .serialized, .enabled(if: VictimProcess.strace != nil, VictimProcess.whySkipped))
+@Suite("Durability of copies", .serialized, .enabled(if: ChildProgram.strace != nil, VictimProcess.whySkipped))
 struct CopyKillTests {
     private let folder = Folder()
     private var store: URL { folder.file("store.sqlite") }

@@ -7,7 +7,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataVictim
 
-@Suite("Durability of files", .serialized, .enabled(if: VictimProcess.strace != nil, VictimProcess.whySkipped))
+@Suite("Durability of files", .serialized, .enabled(if: ChildProgram.strace != nil, VictimProcess.whySkipped))
 struct ExternalKillTests {
     private let folder = Folder()
     private static let old = ["a 1048576 1 true", "b 200000 2 true", "c 500 3 true"]

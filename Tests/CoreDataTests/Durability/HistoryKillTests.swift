@@ -8,7 +8,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataVictim
 
-@Suite("Durability of the history", .serialized, .enabled(if: VictimProcess.strace != nil, VictimProcess.whySkipped))
+@Suite("Durability of the history", .serialized, .enabled(if: ChildProgram.strace != nil, VictimProcess.whySkipped))
 struct HistoryKillTests {
     private static let environment = [VictimStore.historyVariable: "1"]
     private let folder = Folder()

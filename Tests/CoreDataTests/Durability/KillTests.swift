@@ -7,7 +7,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataVictim
 
-@Suite("Durability", .serialized, .enabled(if: VictimProcess.strace != nil, VictimProcess.whySkipped))
+@Suite("Durability", .serialized, .enabled(if: ChildProgram.strace != nil, VictimProcess.whySkipped))
 struct KillTests {
     private let folder = Folder()
 

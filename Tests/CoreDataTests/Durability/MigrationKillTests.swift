@@ -7,7 +7,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataVictim
 
-@Suite("Durability of a migration", .serialized, .enabled(if: VictimProcess.strace != nil, VictimProcess.whySkipped))
+@Suite("Durability of a migration", .serialized, .enabled(if: ChildProgram.strace != nil, VictimProcess.whySkipped))
 struct MigrationKillTests {
     private let folder = Folder()
     /// In place, as the models tell, and by a mapping model.

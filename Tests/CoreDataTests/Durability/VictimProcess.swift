@@ -50,12 +50,8 @@ enum VictimProcess {
         return text.split(separator: "\n").filter { $0.contains(call + "(") }
     }
 
-    static let strace: URL? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        .map { URL(fileURLWithPath: String($0)).appendingPathComponent("strace") }
-        .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-
     private static func tracer() throws -> ChildProgram {
-        guard let strace else { throw CocoaError(.fileNoSuchFile) }
+        guard let strace = ChildProgram.strace else { throw CocoaError(.fileNoSuchFile) }
         return ChildProgram(strace.path)
     }
 

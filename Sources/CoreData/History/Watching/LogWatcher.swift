@@ -40,8 +40,8 @@ final class LogWatcher: Sendable {
     /// -1 where the system gives none.
     private let descriptor: Int32
 
-    /// Milliseconds between looks.
-    private static let pauses = [10, 40, 150, 500, 1500]
+    /// Milliseconds between looks. A disk under load takes seconds from the write to the commit.
+    private static let pauses = [10, 40, 150, 500, 1500, 5000, 15000]
 
     /// - Parameter polls: whether to compare files even if the system could tell.
     init(polls: Bool = false) { descriptor = polls ? -1 : inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) }

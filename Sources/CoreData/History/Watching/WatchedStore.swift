@@ -16,11 +16,30 @@ final class WatchedStore: @unchecked Sendable {
         var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
         /// The last transaction that was told.
         var transaction: Int64?
-        /// The last count of others' commits.
-        var foreign: Int64?
-        var numbering: Int64 = 0
+        /// What was last seen of others' commits.
+        var foreign: ForeignCommits?
         /// Commits of the process by stores that have left.
         var formerCommits: Int64 = 0
+    }
+
+    /// Commits of others than the listening stores.
+    private struct ForeignCommits {
+        let count: Int64
+        let numbering: Int64
+        let log: WriteCount.Log?
+
+        /// How many saves were made since then, one at least unless new rows were only numbered.
+        func saves(since former: ForeignCommits) -> Int64 {
+            // The log's index was made anew, and counts from its beginning.
+            if count < former.count { return 1 }
+            let commits = count - former.count
+            // Where commits are not counted one by one, that of the numbering is in one with that of the rows.
+            guard let log, let formerLog = former.log, commits > 0, numbering != former.numbering else {
+                return commits
+            }
+            // The commit of a numbering writes a single page: this one has written rows as well.
+            return commits == 1 && log.frames(since: formerLog) > 1 ? 1 : commits - 1
+        }
     }
     private let state = Mutex(State())
     /// Where looks at the store run and tell: an observer that takes its time, or a file that another process locks, delays no other store.
@@ -43,8 +62,8 @@ final class WatchedStore: @unchecked Sendable {
     func begin(with store: NSPersistentStore) {
         if store.recordsHistory {
             noteTransaction(of: store)
-        } else if file != nil, let count = try? store.rows.writeCount() {
-            state.withLock { ($0.foreign, $0.numbering) = (count.all - count.own, count.numbering) }
+        } else if file != nil, let seen = foreign([store]) {
+            state.withLock { $0.foreign = seen }
         }
         if file != nil { LogWatcher.shared.add(self) }
     }
@@ -84,10 +103,8 @@ final class WatchedStore: @unchecked Sendable {
     /// From here on commits are told again: one that comes before the next look is news.
     private func countAnew() {
         let stores = stores
-        guard file != nil, !stores.isEmpty, recorder == nil, let count = foreign(stores) else { return }
-        state.withLock { state in
-            if state.foreign == nil { (state.foreign, state.numbering) = (count.foreign, count.numbering) }
-        }
+        guard file != nil, !stores.isEmpty, recorder == nil, let seen = foreign(stores) else { return }
+        state.withLock { $0.foreign = $0.foreign ?? seen }
     }
 
     func has(_ store: NSPersistentStore) -> Bool { stores.contains { $0 === store } }
@@ -171,43 +188,42 @@ final class WatchedStore: @unchecked Sendable {
 
     /// - Parameter listening: when these stores, and no others, listened. Where that has changed meanwhile they are counted anew.
     private func tellCommits(_ stores: [NSPersistentStore], _ listening: Int) {
-        guard let count = foreign(stores) else { return }
-        let known = state.withLock { ($0.foreign, $0.numbering) }
-        if count.foreign == known.0 { return }
+        guard let seen = foreign(stores) else { return }
+        if isKnown(seen, listening) { return }
         // A commit is in the log a moment before its connection counts it as its own.
         Thread.sleep(forTimeInterval: 0.01)
         guard let later = foreign(stores) else { return }
         // The numbering that belongs to the count: one that came between the two is for the next look.
-        let (settled, numbering, isExact) = count.foreign < later.foreign ? count : later
-        let news = state.withLock { state -> Int64? in
+        let settled = seen.count < later.count ? seen : later
+        let saves = state.withLock { state -> Int64? in
             guard state.listening == listening else { return nil }
-            guard let told = state.foreign else {
-                (state.foreign, state.numbering) = (settled, numbering)
-                return 0
-            }
-            if settled == told { return 0 }
-            let hasNumbered = numbering != state.numbering
-            (state.foreign, state.numbering) = (settled, numbering)
-            // Less than before: the log's index was made anew, and counts from its beginning.
-            // Where commits are not counted one by one, that of the numbering is in one with that of the rows.
-            return settled < told ? 1 : settled - told - (hasNumbered && isExact ? 1 : 0)
+            let former = state.foreign
+            state.foreign = settled
+            return former.map { settled.saves(since: $0) } ?? 0
         }
-        guard let news else { return queue.async { self.look() } }
-        for _ in 0..<max(0, news) { post(nil, to: stores) }
+        guard let saves else { return queue.async { self.look() } }
+        for _ in 0..<saves { post(nil, to: stores) }
     }
 
-    /// Commits of others than the listening stores.
-    private func foreign(_ stores: [NSPersistentStore]) -> (foreign: Int64, numbering: Int64, isExact: Bool)? {
-        var all: Int64 = 0
+    /// Whether nothing was committed but by the listening stores, whose numbering of rows is none of others' then.
+    private func isKnown(_ seen: ForeignCommits, _ listening: Int) -> Bool {
+        state.withLock { state in
+            guard state.foreign?.count == seen.count else { return false }
+            if state.listening == listening { state.foreign = seen }
+            return true
+        }
+    }
+
+    private func foreign(_ stores: [NSPersistentStore]) -> ForeignCommits? {
         var own = state.withLock { $0.formerCommits }
-        var (numbering, isExact): (Int64, Bool) = (0, true)
+        var last: WriteCount?
         // All commits last: one that comes meanwhile is foreign at the next look.
         for store in stores.reversed() {
             guard let count = try? store.rows.writeCount() else { return nil }
             own += count.own
-            (all, numbering, isExact) = (count.all, count.numbering, count.isExact)
+            last = count
         }
-        return (all - own, numbering, isExact)
+        return last.map { ForeignCommits(count: $0.all - own, numbering: $0.numbering, log: $0.log) }
     }
 
     private func post(_ token: NSPersistentHistoryToken?) { post(token, to: stores) }
