@@ -15,7 +15,8 @@ public struct CoreDataLogLevels: Sendable {
     public var faults = Logger.Level.trace
     /// Waits for a connection, a place or a turn that had it in the end.
     public var wait = Logger.Level.debug
-    /// Statements, fetches and saves that took `slowAfter` or longer; a statement with its plan and the line of the program that ran it.
+    /// What took `slowAfter` or longer; a statement with its plan and the line of the program that ran it. Of waits there is a line a
+    /// second at most, with the longest since the line before and how many there were (`waits`).
     public var slow = Logger.Level.warning
     /// Fetches and saves that failed, and waits that were in vain.
     public var failure = Logger.Level.error

@@ -9,6 +9,9 @@ import Logging
 struct EventLog: Sendable {
     let logger: Logger
     let levels: CoreDataLogLevels
+    private let slowWaits = SlowWaits()
+
+    init(logger: Logger, levels: CoreDataLogLevels) { (self.logger, self.levels) = (logger, levels) }
 
     func write(_ event: CoreDataEvent) {
         switch event {
@@ -79,9 +82,13 @@ struct EventLog: Sendable {
     private func write(_ wait: CoreDataEvent.Wait) {
         let level = level(levels.wait, wait.duration, failed: !wait.isAdmitted)
         guard level >= logger.logLevel else { return }
+        // Written because it is slow, and for nothing else.
+        let isTallied = wait.isAdmitted && levels.wait < logger.logLevel
+        guard let told = isTallied ? slowWaits.add(wait) : (count: 1, longest: wait.duration) else { return }
         var metadata: Logger.Metadata = [
-            "for": "\(wait.purpose.rawValue)", "milliseconds": "\(wait.duration.milliseconds)",
+            "for": "\(wait.purpose.rawValue)", "milliseconds": "\(told.longest.milliseconds)",
         ]
+        if told.count > 1 { metadata["waits"] = "\(told.count)" }
         if !wait.storePath.isEmpty { metadata["store"] = "\(wait.storePath)" }
         let message: Logger.Message =
             switch wait.purpose {

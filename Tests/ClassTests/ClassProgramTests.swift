@@ -35,6 +35,21 @@ import Testing
         #expect(try ChildProgram(copy.path).run(Self.names).lines == Self.expected)
     }
 
+    @Test("A program's merged model has the entities of the models beside it")
+    func merged() throws {
+        let folder = Folder()
+        let copy = folder.file("CoreDataClassesProgram")
+        try FileManager.default.copyItem(at: try program.executable, to: copy)
+        #expect(try ChildProgram(copy.path).run(["--merged"]).lines == ["none"])
+        for (module, entity) in [("North", "Pilot"), ("South", "Crane")] {
+            let version = folder.file("Harbor_\(module).resources/\(module).xcdatamodeld/\(module).xcdatamodel")
+            try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+            try Data("<model documentVersion='1.0'><entity name='\(entity)'/></model>".utf8)
+                .write(to: version.appendingPathComponent("contents"))
+        }
+        #expect(try ChildProgram(copy.path).run(["--merged"]).lines == ["Crane Pilot"])
+    }
+
     @Test("A warning goes to standard error, once for each name")
     func warning() throws {
         let run = try program.run(["Crane", "Crane", "Yard.Crane"])

@@ -1,4 +1,5 @@
-// A program that says which classes it finds for the names it is given: `CoreDataClassesProgram NAME …`.
+// A program that says which classes it finds for the names it is given: `CoreDataClassesProgram NAME …`; or, for the name `--merged`, which
+// entities the models beside it have.
 
 import CoreData
 import CoreDataClassesNorth
@@ -10,7 +11,14 @@ enum Bridge {
     final class Captain: NSManagedObject {}
 }
 
-for name in CommandLine.arguments.dropFirst() {
+let names = CommandLine.arguments.dropFirst()
+if names.first == "--merged" {
+    print(
+        NSManagedObjectModel.mergedModel(from: nil)?.entities.compactMap(\.name).sorted().joined(separator: " ")
+            ?? "none")
+    exit(0)
+}
+for name in names {
     let entity = NSEntityDescription()
     entity.name = "Thing"
     entity.managedObjectClassName = name

@@ -2,6 +2,7 @@
 
 import CoreData
 import CoreDataLog
+import Foundation
 import InMemoryLogging
 import IntegrationSupport
 import Logging
@@ -116,5 +117,31 @@ struct LogTests {
             #expect(
                 fetch.level == .error && "\(fetch.metadata["error"] ?? "")".hasPrefix("134090 "), "\(fetch.metadata)")
         }
+    }
+
+    @Test("Of slow waits there is a line a second, with how many there were and the longest")
+    func slowWaits() async throws {
+        let harbour = try await Harbour(ships: 1)
+        let handler = InMemoryLogHandler()
+        var levels = CoreDataLogLevels()
+        levels.slowAfter = .milliseconds(1)
+        let observation = harbour.coordinator.log(to: logger(handler, .warning), levels: levels)
+        func crowd() async throws {
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<50 {
+                    group.addTask { try await harbour.container.write { _ in _ = usleep(4000) } }
+                }
+                try await group.waitForAll()
+            }
+        }
+        try await crowd()
+        try await Task.sleep(for: .seconds(1))
+        try await crowd()
+        observation.end()
+        let lines = handler.entries.filter { $0.message == "waited for its turn" && $0.metadata["for"] == "turn" }
+        let counts = lines.map { Int("\($0.metadata["waits"] ?? "1")") ?? 0 }
+        #expect(counts.first == 1 && counts.reduce(0, +) >= 45 && (2...20).contains(lines.count), "\(counts)")
+        let longest = lines.compactMap { Double("\($0.metadata["milliseconds"] ?? "")") }.max() ?? 0
+        #expect(longest >= 50, "\(longest)")
     }
 }
