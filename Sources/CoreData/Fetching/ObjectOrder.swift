@@ -12,14 +12,21 @@ struct ObjectOrder {
 
     var isEmpty: Bool { order.isEmpty }
 
-    func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] { keyed(objects).map(\.object) }
+    /// - Throws: `CancellationError` where the task that waits for it is cancelled: a comparison by a locale takes its time.
+    func sorted(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        let cancellation = Cancellation.current
+        return try keyed(objects).sorted {
+            try cancellation?.throwIfCancelled()
+            return precedes($0, $1)
+        }.map(\.object)
+    }
 
     /// Inserts few objects into many sorted ones, by binary search.
     func inserted(_ few: [NSManagedObject], into many: [NSManagedObject]) -> [NSManagedObject] {
         var result: [NSManagedObject] = []
         result.reserveCapacity(many.count + few.count)
         var start = 0
-        for new in keyed(few) {
+        for new in keyed(few).sorted(by: precedes) {
             var (low, high) = (start, many.count)
             while low < high {
                 let middle = (low + high) / 2
@@ -41,7 +48,7 @@ struct ObjectOrder {
     }
 
     private func keyed(_ objects: [NSManagedObject]) -> [Keyed] {
-        objects.map { ($0, order.values(of: ObjectSource($0))) }.sorted(by: precedes)
+        objects.map { ($0, order.values(of: ObjectSource($0))) }
     }
 
     private func precedes(_ a: Keyed, _ b: Keyed) -> Bool {

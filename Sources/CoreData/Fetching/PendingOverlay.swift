@@ -46,7 +46,7 @@ struct PendingOverlay {
         plan.offset = 0
         var found: [NSManagedObject] = []
         for store in stores { found += try fetched(plan, store) }
-        return window(merged(found, judged, isOneStore: stores.count == 1), from: fetch.plan.offset)
+        return window(try merged(found, judged, isOneStore: stores.count == 1), from: fetch.plan.offset)
     }
 
     var objectOrder: ObjectOrder { ObjectOrder(query) }
@@ -55,7 +55,7 @@ struct PendingOverlay {
     func parts(from stores: [NumberedStore]) throws -> (judged: [NSManagedObject], others: Predicate?) {
         let judged = try Judged(self, stores)
         return (
-            objectOrder.isEmpty ? judged.fitting : objectOrder.sorted(judged.fitting),
+            objectOrder.isEmpty ? judged.fitting : try objectOrder.sorted(judged.fitting),
             judged.othersThanStored(fetch.plan.predicate)
         )
     }
@@ -105,7 +105,7 @@ struct PendingOverlay {
     // MARK: Order
 
     /// Merges judged objects into fetched ones. Without an order they keep the store's places, new ones come last.
-    private func merged(_ found: [NSManagedObject], _ judged: Judged, isOneStore: Bool) -> [NSManagedObject] {
+    private func merged(_ found: [NSManagedObject], _ judged: Judged, isOneStore: Bool) throws -> [NSManagedObject] {
         let order = objectOrder
         guard !order.isEmpty else {
             let fitting = Set(judged.fitting)
@@ -114,7 +114,7 @@ struct PendingOverlay {
             return kept + judged.fitting.filter { !seen.contains($0) }
         }
         let rest = found.filter { !judged.all.contains($0) }
-        guard isOneStore else { return order.sorted(rest + judged.fitting) }
+        guard isOneStore else { return try order.sorted(rest + judged.fitting) }
         return order.inserted(judged.fitting, into: rest)
     }
 

@@ -15,6 +15,7 @@ final class ConstantPredicate: NSPredicate, NSSecureCoding {
 
     override var description: String { flag ? "TRUEPREDICATE" : "FALSEPREDICATE" }
     override func copy(with zone: NSZone? = nil) -> Any { self }
+    override var hash: Int { flag.hashValue }
 
     static var supportsSecureCoding: Bool { true }
 

@@ -115,6 +115,10 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
     /// Of a managed object the answer is that of a fetch, where a fetch has one. A key that an object does not have is nil. A
     /// condition that memory cannot evaluate, and a variable without a value, trap with the reason.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        if let expressions = bindings?.filter({ $0.value is NSExpression }), !expressions.isEmpty {
+            return withSubstitutionVariables(expressions)
+                .evaluate(with: object, substitutionVariables: bindings?.filter { expressions[$0.key] == nil })
+        }
         let compiled = prepared()
         let evaluator = compiled.evaluator
         if compiled.isClosed, let object, PlainType(of: object) == nil, let owner = object as? any SchemaObject,

@@ -9,10 +9,20 @@ final class Watch {
     let cancellation: Cancellation
     private let timeout: Double
     private var end = Date.distantPast
+    /// Whether texts were no longer compared since the task was cancelled, so that an order means nothing. SQLite asks nothing while it
+    /// sorts, and a collation cannot fail.
+    private(set) var hasSkipped = false
 
     init(_ cancellation: Cancellation, timeout: Double) {
         self.cancellation = cancellation
         self.timeout = timeout
+    }
+
+    /// Whether the task is cancelled, so that a collation need not compare.
+    func skips() -> Bool {
+        guard cancellation.isCancelled else { return false }
+        hasSkipped = true
+        return true
     }
 
     /// Waits a moment for another connection's lock; false when that was long enough.
@@ -31,10 +41,13 @@ extension Connection {
     /// - Throws: `CancellationError` when that happened, or when the task was cancelled before. Nothing was written then.
     func cancellable<R>(by cancellation: Cancellation, _ body: () throws -> R) throws -> R {
         guard !cancellation.isCancelled else { throw CancellationError() }
-        beginWatch(Watch(cancellation, timeout: options.timeout))
+        let watch = Watch(cancellation, timeout: options.timeout)
+        beginWatch(watch)
         defer { endWatch() }
         do {
-            return try body()
+            let result = try body()
+            if watch.hasSkipped { throw CancellationError() }
+            return result
         } catch let error as StoreError where cancellation.isCancelled && error.isBrokenOff {
             throw CancellationError()
         }

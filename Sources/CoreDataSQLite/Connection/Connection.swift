@@ -77,7 +77,7 @@ final class Connection: @unchecked Sendable {
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         if !isMemory { modelWatch.install(on: opened) }
-        TextFunctions.register(on: opened)
+        TextFunctions.register(on: opened, for: self)
         ValueFunctions.register(on: opened, path: path)
     }
 

@@ -274,9 +274,14 @@ package struct SQLiteDialect: SQLDialect {
     {
         let tests = bounds.flatMap { column, bounds in
             let name = defined(column)
+            // What is nearer to 0 than any of 32 bits is kept as 0.
             return [
-                bounds.low.map { "\(bounded(name, "_MAX")) >= CASE WHEN \($0) < -3.4e38 THEN -9e999 ELSE \($0) END" },
-                bounds.high.map { "\(bounded(name, "_MIN")) <= CASE WHEN \($0) > 3.4e38 THEN 9e999 ELSE \($0) END" },
+                bounds.low.map {
+                    "\(bounded(name, "_MAX")) >= CASE WHEN \($0) < -3.4e38 THEN -9e999 ELSE \($0) - 1.5e-45 END"
+                },
+                bounds.high.map {
+                    "\(bounded(name, "_MIN")) <= CASE WHEN \($0) > 3.4e38 THEN 9e999 ELSE \($0) + 1.5e-45 END"
+                },
             ].compactMap { $0 }
         }
         return "SELECT Z_PK FROM \(defined(index.name)) WHERE \(tests.joined(separator: " AND "))"

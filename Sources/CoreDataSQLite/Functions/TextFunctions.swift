@@ -32,7 +32,8 @@ enum TextFunctions {
         SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
     }
 
-    static func register(on handle: OpaquePointer) {
+    /// - Parameter connection: closes the handle before it goes.
+    static func register(on handle: OpaquePointer, for connection: Connection) {
         sqlite3_create_function_v2(
             handle, TextFunction.fold, 2, flags, nil,
             { context, _, arguments in
@@ -64,7 +65,7 @@ enum TextFunctions {
                 }
                 sqlite3_result_int(context, matcher?.matches(text) == true ? 1 : 0)
             }, nil, nil, nil)
-        registerCollations(on: handle)
+        registerCollations(on: handle, Unmanaged.passUnretained(connection).toOpaque())
     }
 
     /// Ends the statement of a task that was cancelled. SQLite itself asks every thousand steps, which take long where texts do.
@@ -74,29 +75,38 @@ enum TextFunctions {
         return true
     }
 
-    private static func registerCollations(on handle: OpaquePointer) {
-        collation(handle, .caseInsensitive) { TextFunctions.compare($1, $2, $3, $4, .caseInsensitive) }
-        collation(handle, .localized) { TextFunctions.compare($1, $2, $3, $4, .localized) }
-        collation(handle, .localizedCaseInsensitive) {
-            TextFunctions.compare($1, $2, $3, $4, .localizedCaseInsensitive)
+    private static func registerCollations(on handle: OpaquePointer, _ connection: UnsafeMutableRawPointer) {
+        collation(handle, connection, .caseInsensitive) { TextFunctions.compare($0, $1, $2, $3, $4, .caseInsensitive) }
+        collation(handle, connection, .localized) { TextFunctions.compare($0, $1, $2, $3, $4, .localized) }
+        collation(handle, connection, .localizedCaseInsensitive) {
+            TextFunctions.compare($0, $1, $2, $3, $4, .localizedCaseInsensitive)
         }
-        collation(handle, .localizedStandard) { TextFunctions.compare($1, $2, $3, $4, .localizedStandard) }
+        collation(handle, connection, .localizedStandard) {
+            TextFunctions.compare($0, $1, $2, $3, $4, .localizedStandard)
+        }
     }
 
     private typealias Collation =
         @convention(c) (UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?) -> Int32
 
     private static func collation(
-        _ handle: OpaquePointer, _ comparison: SortTerm.Comparison, _ compare: Collation
+        _ handle: OpaquePointer, _ connection: UnsafeMutableRawPointer, _ comparison: SortTerm.Comparison,
+        _ compare: Collation
     ) {
         guard let name = TextFunction.collation(comparison) else { return }
-        sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, compare, nil)
+        sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, connection, compare, nil)
     }
 
     private static func compare(
-        _ aSize: Int32, _ a: UnsafeRawPointer?, _ bSize: Int32, _ b: UnsafeRawPointer?,
+        _ connection: UnsafeMutableRawPointer?, _ aSize: Int32, _ a: UnsafeRawPointer?, _ bSize: Int32,
+        _ b: UnsafeRawPointer?,
         _ order: SortTerm.Comparison
     ) -> Int32 {
+        if let connection, let watch = Unmanaged<Connection>.fromOpaque(connection).takeUnretainedValue().watch,
+            watch.skips()
+        {
+            return 0
+        }
         let x = String(decoding: UnsafeRawBufferPointer(start: a, count: Int(aSize)), as: UTF8.self)
         let y = String(decoding: UnsafeRawBufferPointer(start: b, count: Int(bSize)), as: UTF8.self)
         return Int32(TextComparison.compare(x, y, by: order).rawValue)

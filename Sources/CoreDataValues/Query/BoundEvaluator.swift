@@ -151,7 +151,7 @@ struct BoundCompiler {
         }
         let relation = Relation(op: .in, options: options)
         let list = Operand.collection(values.map { .value($0) })
-        guard options.isEmpty, let membership = Membership(values) else { return { relation.holds(read(&$0), list) } }
+        guard let membership = Membership(values, options) else { return { relation.holds(read(&$0), list) } }
         return { frame in
             let value = read(&frame)
             return membership.contains(value.comparable) ?? relation.holds(value, list)

@@ -183,7 +183,9 @@ import class CoreDataFoundation.NSExpression
             let predicate = NSPredicate(format: text)
             let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
             let read = try NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSPredicate.self], from: data) as? NSPredicate
-            #expect(read == predicate && read?.evaluate(with: nil) == flag && read?.predicateText == text)
+            #expect(
+                read?.hash == predicate.hash && read == predicate && read?.evaluate(with: nil) == flag
+                    && read?.predicateText == text)
             #expect(predicate == NSPredicate(value: flag) && NSPredicate(value: flag) == predicate)
             #expect(predicate.copy() as? NSPredicate == predicate && predicate != NSPredicate(value: !flag))
         }

@@ -132,6 +132,13 @@ final class Person: NSObject {
         #expect(template.evaluate(with: ["age": 3], substitutionVariables: ["least": 2]))
         #expect(template.withSubstitutionVariables(["least": 5]).description == "age > 5")
         #expect(!template.withSubstitutionVariables(["least": 5]).evaluate(with: ["age": 3]))
+        // An expression is calculated, in either way.
+        let sum = NSPredicate(format: "age == $sum AND name == $name")
+        let values: [String: Any] = ["sum": NSExpression(format: "2 + years"), "name": "Ada"]
+        let ada: [String: Any] = ["age": 5, "years": 3, "name": "Ada"]
+        #expect(sum.evaluate(with: ada, substitutionVariables: values))
+        #expect(sum.withSubstitutionVariables(values).evaluate(with: ada))
+        #expect(!sum.evaluate(with: ["age": 6, "years": 3, "name": "Ada"], substitutionVariables: values))
     }
 
     @Test("Compounds ask blocks and Foundation's own predicates too")

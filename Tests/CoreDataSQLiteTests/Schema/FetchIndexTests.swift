@@ -71,7 +71,7 @@ struct FetchIndexTests {
         .null, .double(0), .double(-0.0), .double(0.1), .double(0.1.nextUp), .double(0.1.nextDown), .double(16_777_217),
         .double(1e300),
         .double(-1e300), .double(3.4e38), .double(3.5e38), .double(.infinity), .double(-.infinity),
-        .double(.leastNonzeroMagnitude), .double(-7.25),
+        .double(.leastNonzeroMagnitude), .double(-7.25), .double(1e-46), .double(-1e-46),
     ]
 
     private func pins(_ store: any RowStore) throws {
@@ -116,7 +116,8 @@ struct FetchIndexTests {
             "latitude == 16777217", "latitude == 16777216", "latitude > 3e38 AND longitude < -3e38",
             "latitude <= 2e300 AND latitude >= 1e300",
             "latitude >= -2e300 AND latitude < -1e299 AND state == 1", "latitude BETWEEN {-1e-300, 1e-300}",
-            "latitude < 3.4e38 AND longitude > -3.4e38",
+            "latitude < 3.4e38 AND longitude > -3.4e38", "latitude == 1e-46 AND longitude > 0",
+            "latitude >= 1e-47 AND longitude <= -1e-47", "latitude BETWEEN {1e-301, 1} AND longitude <= 1e-300",
             "indexed:by:(latitude, 'where') BETWEEN {0, 1} AND indexed:by:(longitude, 'where') BETWEEN {0, 1}",
             "(latitude > 0 AND longitude > 0) AND NOT (state == 2)",
         ] {

@@ -1,6 +1,7 @@
 // What a batch request changes for objects that it does not name: owners of members, and lists of what nobody holds.
 
 import CoreDataTestSupport
+import CoreDataValues
 import Foundation
 import Testing
 
@@ -40,6 +41,19 @@ import Testing
                 && (ward.value(forKey: "patients") as? NSSet)?.count == 0)
         #expect(context.deletedObjects.isEmpty && !context.hasChanges)
         withExtendedLifetime(patient) {}
+    }
+
+    @Test("9.2 A deletion of another coordinator's objects is refused, whatever entities there are")
+    func foreign() throws {
+        let stack = try Stack(undo: false)
+        var only = EntityDraft(name: "Only")
+        only.attributes = [Clinic.attribute("name", .string)]
+        let other = try Stack(model: NSManagedObjectModel(only), undo: false)
+        let ids = try [stack.saved().objectID, stack.saved().objectID]
+        for context in [other.context, try Stack(undo: false).context] {
+            let error = #expect(throws: CocoaError.self) { try context.execute(NSBatchDeleteRequest(objectIDs: ids)) }
+            #expect(error?.code.rawValue == 134060 && "\(error as Any)".contains("of another coordinator"))
+        }
     }
 
     @Test(

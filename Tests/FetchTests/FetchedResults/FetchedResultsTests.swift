@@ -388,6 +388,36 @@ private final class Ear: NSFetchedResultsControllerDelegate {}
         #expect(shelves.controller.names == ["A: a20 a30", "C: c10", "D: a10"])
     }
 
+    /// Resets the context while it is told, once.
+    private final class Resetting: NSObject, NSFetchedResultsControllerDelegate {
+        var isDone = false
+        func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+            guard !isDone else { return }
+            isDone = true
+            controller.managedObjectContext.reset()
+        }
+        func controller(
+            _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+            at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+        ) {}
+    }
+
+    @Test("A reset while the delegate is told leaves what a fetch finds", arguments: StoreMaker.types)
+    func resetMeanwhile(_ type: String) throws {
+        let shelves = try Shelves(type)
+        let (context, controller, delegate) = (shelves.stack.context, shelves.controller, Resetting())
+        controller.delegate = delegate
+        Shelves.add("a25", context)
+        context.processPendingChanges()
+        #expect(delegate.isDone)
+        #expect(controller.names == ["A: a10 a20 a30", "B: b10 b20", "C: c10"])
+        #expect(controller.fetchedObjects == (try context.fetch(controller.fetchRequest)))
+        Shelves.add("c20", context)
+        context.processPendingChanges()
+        #expect(controller.names == ["A: a10 a20 a30", "B: b10 b20", "C: c10 c20"])
+        #expect(controller.fetchedObjects == (try context.fetch(controller.fetchRequest)))
+    }
+
     @Test("Threads that save meanwhile: the list is what the last merge leaves")
     func threads() async throws {
         let shelves = try Shelves(NSSQLiteStoreType)

@@ -1,6 +1,7 @@
 // Predicates and batch requests that name objects of one store, over stores in which others have their numbers.
 
 import CoreDataTestSupport
+import CoreDataValues
 import Foundation
 import Testing
 
@@ -111,6 +112,35 @@ import Testing
             #expect(names(try context.fetch(request)) == ["b0", "b1"])
             #expect(try context.count(for: request) == 2)
         }
+    }
+
+    @Test("The stores of a deletion are those of its request, whichever of the two names them", arguments: pairs)
+    func deletion(_ types: [String]) throws {
+        let clinics = try Clinics(types)
+        let deletion = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Patient"))
+        deletion.fetchRequest.affectedStores = [clinics.stores[0]]
+        #expect(deletion.affectedStores == [clinics.stores[0]])
+        deletion.resultType = .resultTypeCount
+        let expected = clinics.patients[0].count
+        #expect((try clinics.context.execute(deletion) as? NSBatchDeleteResult)?.result as? Int == expected)
+        deletion.affectedStores = [clinics.stores[1]]
+        #expect(deletion.fetchRequest.affectedStores == [clinics.stores[1]])
+        #expect(
+            (try clinics.context.execute(deletion) as? NSBatchDeleteResult)?.result as? Int
+                == clinics.patients[1].count)
+    }
+
+    @Test("A fetch of several stores ends when its task is cancelled, also while their objects are sorted")
+    func cancelled() throws {
+        let clinics = try Clinics([NSSQLiteStoreType, NSSQLiteStoreType])
+        let request = clinics.request("Patient", nil)
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let order = try PendingOverlay(context: clinics.context, fetch: clinics.context.bound(request)).objectOrder
+        let cancellation = Cancellation()
+        let all = clinics.patients.flatMap { $0 }
+        #expect(try cancellation.covering { try order.sorted(all) }.count == all.count)
+        cancellation.cancel()
+        #expect(throws: CancellationError.self) { try cancellation.covering { try order.sorted(all) } }
     }
 
     @Test(

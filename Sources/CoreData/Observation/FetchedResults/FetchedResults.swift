@@ -12,6 +12,8 @@ final class FetchedResults {
     private var isTelling = false
     /// What changed while the delegate was told.
     private var waiting: [NSManagedObject] = []
+    /// Whether the context has let go of its objects since.
+    private var isReset = false
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
@@ -50,10 +52,16 @@ final class FetchedResults {
         guard !isTelling else { return }
         isTelling = true
         defer { isTelling = false }
-        while !waiting.isEmpty {
-            let touched = waiting
-            waiting = []
-            follow(touched, plan)
+        while isReset || !waiting.isEmpty {
+            if isReset {
+                isReset = false
+                waiting.removeAll { $0._state.has(.detached) }
+                followReset(plan)
+            } else {
+                let touched = waiting
+                waiting = []
+                follow(touched, plan)
+            }
         }
     }
 
@@ -65,7 +73,12 @@ final class FetchedResults {
 
     /// Takes in that every object of the context was let go: the results are fetched anew.
     func acceptReset() {
-        guard isFollowed, let former = list, let plan = renewPlan() else { return }
+        isReset = isFollowed
+        accept([])
+    }
+
+    private func followReset(_ plan: FetchedPlan) {
+        guard let former = list else { return }
         let byKey = Dictionary(former.objects.map { ($0._state.key, $0) }, uniquingKeysWith: { first, _ in first })
         guard let now = renewed(plan) else { return }
         // The same rows, in other objects: to be compared they stand for the former ones.
@@ -75,11 +88,7 @@ final class FetchedResults {
         let old = FetchedList(
             former.objects.map { stand[ObjectIdentifier($0)] ?? $0 },
             names: plan.sectionKeyPath.map { _ in former.names })
-        guard !isTelling else { return list = now }
-        isTelling = true
         tell(FetchedDifference(from: old, to: now, touched: [], isWhole: true), from: old, to: now)
-        isTelling = false
-        accept([])
     }
 
     /// Takes in that a save gave permanent IDs: a delegate that knows results by temporary ones is told the snapshot anew.

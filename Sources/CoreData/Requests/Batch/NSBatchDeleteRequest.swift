@@ -26,6 +26,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     public final let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     /// Whether the context that executes the request lets its objects of these rows go. Ours; costs an ID a row.
     open var refreshesRegisteredObjects = false
+    /// Those of `fetchRequest`.
+    open override var affectedStores: [NSPersistentStore]? {
+        get { fetchRequest.affectedStores }
+        set { fetchRequest.affectedStores = newValue }
+    }
     private let ids: [NSManagedObjectID]?
     open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
 
@@ -33,7 +38,6 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         fetchRequest = fetch.duplicate()
         ids = nil
         super.init()
-        affectedStores = fetch.affectedStores
     }
 
     /// - Parameter objects: IDs of saved objects, all of one entity or its sub-entities.
@@ -100,6 +104,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// IDs may be of sub-entities: the request is for the entity that all have in common.
     private func requestToRun(_ context: NSManagedObjectContext) throws -> NSFetchRequest<any NSFetchRequestResult> {
         guard let ids, let first = ids.first else { return fetchRequest }
+        for id in ids {
+            guard id.identity === context.requiredCoordinator.identities else {
+                throw CocoaError.coreData(134060, "A batch deletion names \(id), an object of another coordinator.")
+            }
+        }
         var entity = context.runtime.schema[first.key.entity]
         for id in ids {
             while !context.runtime.schema[id.key.entity].isKind(of: entity) {

@@ -125,11 +125,13 @@ struct EvaluatorCompiler {
                 return { left, _ in left.text.map(pattern.matches) ?? false }
             }
         }
-        guard comparison.op == .in, comparison.options.isEmpty, case .list(let items) = comparison.right else {
+        guard comparison.op == .in, case .list(let items) = comparison.right else {
             return general
         }
         let values = items.compactMap { if case .constant(let value) = $0 { value.known } else { nil } }
-        guard values.count == items.count, let membership = Membership(values) else { return general }
+        guard values.count == items.count, let membership = Membership(values, comparison.options) else {
+            return general
+        }
         return { left, list in
             switch left {
             // An object without a key is not null for that.

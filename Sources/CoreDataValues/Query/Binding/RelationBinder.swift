@@ -89,6 +89,12 @@ struct RelationBinder {
                 constants.append(kept)
             }
         }
+        if isWhole(value) {
+            constants = constants.compactMap { constant in
+                guard case .decimal(let number) = constant else { return constant }
+                return number.isWhole ? WholeBound(number).value : nil
+            }
+        }
         if isFloat { return .any(others + [.floats(value, constants.compactMap(FloatRange.init), options)]) }
         if !constants.isEmpty { others.append(.among(value, constants, options)) }
         return .any(others)
@@ -102,6 +108,7 @@ struct RelationBinder {
         if value.family == .object { throw refusal.nonsense("BETWEEN for objects") }
         if case .value(.constant(.null)) = value { return .constant(false) }
         var ends: [BoundOperand] = []
+        var hasDecimals = false
         for bound in bounds {
             let end = try single(ExpressionBinder(binding).bind(bound))
             guard case .value(.constant(let constant)) = end else {
@@ -113,10 +120,11 @@ struct RelationBinder {
             guard let kept = try kept(constant, beside: value) else {
                 throw refusal.nonsense("BETWEEN for \(value.title) with a bound of another kind of value")
             }
+            if case .decimal = kept { hasDecimals = true }
             let coercion: Coercion = !isFloat(value) ? .none : ends.isEmpty ? .lowestFloat : .highestFloat
             ends.append(.value(.constant(coercion.apply(kept))))
         }
-        if value.isConstant {
+        if value.isConstant || hasDecimals && isWhole(value) {
             return .all([
                 try with(.greaterOrEqual).compare(value, ends[0]), try with(.lessOrEqual).compare(value, ends[1]),
             ])
@@ -165,7 +173,7 @@ struct RelationBinder {
         }
         if case .aggregate(let aggregate) = left, let some = members(of: aggregate, counted: constant) { return some }
         guard let kept = try kept(constant, beside: left) else { return .constant(op == .notEqual) }
-        return compare(left) { .constant($0.apply(kept)) }
+        return compare(left, kept) { .constant($0.apply(kept)) }
     }
 
     /// Whether there are any, which the first one tells; nil for other questions. At the end of a to-one that is nil nothing is counted.
@@ -183,9 +191,20 @@ struct RelationBinder {
 
     /// A comparison with a constant; a Float is compared with all numbers that it would keep alike. Beside another column or a
     /// computed value it is the number that it is.
-    private func compare(_ left: BoundOperand, _ right: (Coercion) -> BoundValue) -> BoundCondition {
-        func compared(_ coercion: Coercion) -> BoundCondition {
-            .compare(BoundComparison(left: left, op: op, right: .value(right(coercion)), options: options))
+    ///
+    /// - Parameter sample: the constant, or one of its kind.
+    private func compare(_ left: BoundOperand, _ sample: Value, _ right: (Coercion) -> BoundValue) -> BoundCondition {
+        func compared(_ coercion: Coercion, _ op: Comparison.Operator? = nil) -> BoundCondition {
+            .compare(BoundComparison(left: left, op: op ?? self.op, right: .value(right(coercion)), options: options))
+        }
+        if case .decimal(let number) = sample, isWhole(left) {
+            guard WholeBound(number).isFraction else { return compared(.wholeBound) }
+            switch op {
+            case .equal, .notEqual: return .constant(op == .notEqual)
+            case .less, .lessOrEqual: return compared(.wholeBound, .lessOrEqual)
+            case .greater, .greaterOrEqual: return compared(.wholeBound, .greater)
+            case .between, .in, .contains, .beginsWith, .endsWith, .like, .matches: break
+            }
         }
         guard isFloat(left) else { return compared(.none) }
         switch op {
@@ -201,7 +220,7 @@ struct RelationBinder {
     /// Whether a value of its kind can stand beside the left side is the same for all of the shape.
     private func compare(_ left: BoundOperand, parameter place: Int) throws(StoreError) -> BoundCondition {
         if let family = left.family, !family.holds(binding.sample(place)) { return .constant(op == .notEqual) }
-        return compare(left) { .parameter(place, $0) }
+        return compare(left, binding.sample(place)) { .parameter(place, $0) }
     }
 
     private func isFloat(_ side: BoundOperand) -> Bool {
@@ -209,6 +228,14 @@ struct RelationBinder {
         case .value: false
         case .path(let path): path.slot?.kind == .float
         case .aggregate, .call, .conditional, .grouped: ValueType(of: side, in: binding.schema) == .float
+        }
+    }
+
+    /// Whether its values are whole numbers, which are compared with a decimal itself and not with its double.
+    private func isWhole(_ side: BoundOperand) -> Bool {
+        switch ValueType(of: side, in: binding.schema) {
+        case .int, .bool: !side.isConstant
+        case .double, .float, .decimal, .text, .date, .data, .uuid, .uri, .key, nil: false
         }
     }
 

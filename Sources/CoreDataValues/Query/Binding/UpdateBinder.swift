@@ -210,7 +210,7 @@ extension ValueType {
     fileprivate func value(fitting constant: Value) -> Value? {
         switch (self, constant) {
         case (.int, .double(let number)): Int64(exactly: number).map(Value.int)
-        case (.int, .decimal): Number(constant).flatMap { Int64(exactly: $0.double) }.map(Value.int)
+        case (.int, .decimal(let number)): number.int.map(Value.int)
         case (.bool, .int(let number)): number == 0 || number == 1 ? .bool(number == 1) : nil
         case (.date, .date), (.int, .int), (.int, .bool), (.bool, .bool), (.text, .text), (.uri, .uri), (.uuid, .uuid),
             (.data, .data),

@@ -21,6 +21,8 @@ package final class Cancellation: Sendable {
         return key
     }()
 
+    package func throwIfCancelled() throws { if isCancelled { throw CancellationError() } }
+
     /// The one of the block that this thread runs, nil if no task waits for it.
     package static var current: Cancellation? {
         guard let pointer = pthread_getspecific(key) else { return nil }

@@ -164,7 +164,8 @@ extension Value {
         case (.bool, .bool), (.int, .int), (.text, .text), (.data, .data), (.uuid, .uuid): return true
         // What is not a number is null, which has a shape of its own.
         case (.double(let a), .double(let b)), (.date(let a), .date(let b)): return !a.isNaN && !b.isNaN
-        case (.decimal(let a), .decimal(let b)): return !a.isNaN && !b.isNaN
+        // Beside whole numbers a fraction has a shape of its own.
+        case (.decimal(let a), .decimal(let b)): return !a.isNaN && !b.isNaN && a.isWhole == b.isWhole
         case (.null, _), (.uri, _), (.key, _), (.bool, _), (.int, _), (.double, _), (.decimal, _), (.text, _),
             (.date, _),
             (.data, _), (.uuid, _):
