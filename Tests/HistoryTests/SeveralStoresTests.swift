@@ -59,6 +59,78 @@ import Testing
         try tables.run("ROLLBACK")
     }
 
+    @Test("A limit, an offset and an order are for one store; several refuse them by name, and no store has no history")
+    func limits() throws {
+        let folder = Folder()
+        let (coordinator, stores) = try pair(folder)
+        for _ in 1...3 { for store in stores { try addBed(coordinator, store) } }
+        let settings: [(NSFetchRequest<any NSFetchRequestResult>) -> Void] = [
+            { $0.fetchLimit = 2 }, { $0.fetchOffset = 1 },
+            { $0.sortDescriptors = [NSSortDescriptor(key: "timestamp", ascending: false)] },
+        ]
+        func asked(_ stores: [NSPersistentStore]?, _ set: (NSFetchRequest<any NSFetchRequestResult>) -> Void) throws
+            -> Int
+        {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            request.fetchRequest = NSPersistentHistoryTransaction.fetchRequest
+            request.fetchRequest.map(set)
+            request.affectedStores = stores
+            request.resultType = .transactionsOnly
+            let result = try coordinator.context().execute(request) as? NSPersistentHistoryResult
+            return (result?.result as? [Any])?.count ?? -1
+        }
+        for set in settings {
+            let error = #expect(throws: CocoaError.self) { try asked(nil, set) }
+            #expect("\(error as Any)".contains("affectedStores"))
+        }
+        #expect(try settings.map { try asked([stores[0]], $0) } == [2, 2, 3])
+        #expect(try asked(nil) { $0.sortDescriptors = [] } == 6 && asked([]) { _ in } == 0)
+    }
+
+    @Test("A deletion takes no request, and no date that is none")
+    func deletions() throws {
+        let desk = try Desk()
+        for number in 1...3 { try desk.addBed(number) }
+        let filtered = NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture)
+        filtered.fetchRequest = NSPersistentHistoryTransaction.fetchRequest
+        filtered.fetchRequest?.predicate = NSPredicate(format: "author == 'nobody'")
+        let none = Date(timeIntervalSinceReferenceDate: .nan)
+        for request in [filtered, .deleteHistory(before: none), .fetchHistory(after: none)] {
+            #expect(throws: CocoaError.self) { try desk.context().execute(request) }
+        }
+        #expect(throws: CocoaError.self) { try desk.coordinator.purgeHistory(olderThan: none) }
+        #expect(try desk.transactions().count == 3)
+    }
+
+    @Test(
+        "A history that says what cannot be is read without its parts, and written to no more, with an error",
+        arguments: [
+            ("UPDATE ACHANGE SET ZENTITY = -9223372036854775808 WHERE Z_PK = 1", false),
+            ("UPDATE ACHANGE SET ZENTITYPK = -9223372036854775808 WHERE Z_PK = 1", false),
+            ("UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775806 WHERE Z_ENT = 16001", true),
+            ("UPDATE Z_PRIMARYKEY SET Z_MAX = 9223372036854775807 WHERE Z_NAME = 'Bed'", true),
+            ("UPDATE Z_PRIMARYKEY SET Z_MAX = 1e300", true),
+        ])
+    func damaged(_ sql: String, isRefused: Bool) throws {
+        let folder = Folder()
+        try {
+            let desk = try Desk(in: folder)
+            try desk.addBed(1)
+            try desk.coordinator.close()
+        }()
+        try SQLiteFile(folder.file("store")).run(sql)
+        let desk = try Desk(in: folder)
+        for change in try desk.transactions().flatMap({ $0.changes ?? [] }) {
+            _ = change.changedObjectID.uriRepresentation()
+        }
+        if isRefused {
+            let error = #expect(throws: CocoaError.self) { try desk.addBed(2) }
+            #expect("\(error as Any)".contains("Z_PRIMARYKEY"))
+        } else {
+            try desk.addBed(2)
+        }
+    }
+
     @Test("Without a log a history is read at one moment: a purge in between takes nothing unnoticed")
     func purged() throws {
         let folder = Folder()

@@ -91,6 +91,7 @@ extension NSPersistentStoreCoordinator {
     ///   - age: cursors that were not moved for so many seconds are not waited for; asking for one that was passed throws 134301.
     ///     nil waits for all.
     public final func purgeHistory(olderThan date: Date, passingCursorsIdleFor age: TimeInterval? = nil) throws -> Int {
+        try NSPersistentHistoryToken.requireDate(date)
         let since = age.map { Date().timeIntervalSinceReferenceDate - $0 } ?? -.greatestFiniteMagnitude
         return try storesWithHistory(nil).reduce(0) { count, store in
             try count

@@ -223,14 +223,20 @@ struct ReversionRun {
         } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity { return nil }
     }
 
-    /// The other end of a relationship, of whatever entity it is.
+    /// The other end of a relationship, of whatever entity it is; nil where it is gone, or of an entity to which the relationship does
+    /// not lead any more since the model was changed.
     func target(_ value: Value, _ relationship: ResolvedRelationship) throws -> NSManagedObject? {
-        guard case .int(let number) = value else { return nil }
-        return try object(RowKey(entity: relationship.destination, number: number))
+        guard case .int(let number) = value,
+            let target = try object(RowKey(entity: relationship.destination, number: number)),
+            target._state.info.entity.isKind(of: schema[relationship.destination])
+        else { return nil }
+        return target
     }
 
     private mutating func reinsert(_ change: HistoryChange) throws {
         let info = context.runtime.infos[change.key.entity.value]
+        // The model was changed since.
+        if info.entity.isAbstract { return note(change.key, [], []) }
         let former = id(change.key)
         let isFree = try object(change.key) == nil && context.registered(former.key) == nil
         let object = NSEntityDescription.insertNewObject(forEntityName: info.entity.name, into: context)
@@ -334,8 +340,15 @@ struct ReversionRun {
     private mutating func set(_ slot: Int, of object: NSManagedObject, _ key: RowKey) throws {
         let description = object._state.info.entity.slots[slot]
         guard description.kind != .entityTag, !description.isTransient, !object._state.info.derivedSlots.contains(slot),
-            let value = former[key]?[description.name]?.first?.value
+            var value = former[key]?[description.name]?.first?.value
         else { return }
+        if value.isNull, description.isRequired {
+            // It was optional then. A migration gives the default to rows that have no value, too.
+            guard let standard = description.attribute?.defaultValue, !standard.isNull else {
+                return note(key, [description.name], [])
+            }
+            value = standard
+        }
         if let relationship = object._state.info.slotRelationships[slot] {
             let target = try target(value, relationship)
             if target == nil, !value.isNull {
@@ -376,8 +389,20 @@ struct ReversionRun {
                 noteGone(key, relationship, cell.value)
             }
         }
+        if cells == nil { members += try membersThatSaySo(object, key, relationship) }
         object.setValue(
             relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members), forKey: relationship.name)
+    }
+
+    /// Present members whose own former values name the owner. Of a to-many that was the other side of a to-one then nothing was kept:
+    /// its members say what it was.
+    private func membersThatSaySo(
+        _ object: NSManagedObject, _ key: RowKey, _ relationship: ResolvedRelationship
+    ) throws -> [NSManagedObject] {
+        guard let inverse = relationship.inverse.map({ schema[$0] }), inverse.isToMany else { return [] }
+        return members(of: object, relationship).filter { member in
+            former[member.savedKey]?[inverse.name]?.contains { $0.value == .int(key.number) } == true
+        }
     }
 
     /// The other end was deleted later.

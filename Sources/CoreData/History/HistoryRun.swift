@@ -9,12 +9,18 @@ struct HistoryRun {
     private let coordinator: NSPersistentStoreCoordinator
     private let stores: [NSPersistentStore]
 
-    /// - Throws: 134091 for a store without history; 134060 for a token that names none of the stores.
+    /// - Throws: 134091 for a store without history; 134060 for a token that names none of the stores, and for what no store can do.
     init(_ request: NSPersistentHistoryChangeRequest, _ coordinator: NSPersistentStoreCoordinator) throws {
         self.request = request
         self.coordinator = coordinator
         stores = try coordinator.storesWithHistory(request.affectedStores)
         if let token = request.token { try token.requireAny(of: stores) }
+        if case .date(let date) = request.point { try NSPersistentHistoryToken.requireDate(date) }
+        guard stores.count > 1, let fetch = request.fetchRequest else { return }
+        if fetch.fetchLimit > 0 || fetch.fetchOffset > 0 || fetch.sortDescriptors?.isEmpty == false {
+            throw CocoaError.unsupported(
+                "a limit, an offset or an order of a history of several stores; ask each one (affectedStores)")
+        }
     }
 
     // MARK: Fetching
@@ -68,7 +74,6 @@ struct HistoryRun {
             return own[...]
         }
         if all.count == 1 { return Array(all[0]) }
-        if request.fetchRequest?.sortDescriptors != nil { return Array(all.joined()) }
         var merged: [NSPersistentHistoryTransaction] = []
         while let next = all.popEarliest() { merged.append(next) }
         return merged
@@ -81,6 +86,10 @@ struct HistoryRun {
     // MARK: Deleting
 
     func delete() throws -> Any {
+        if request.fetchRequest != nil {
+            throw CocoaError.unsupported(
+                "fetchRequest of a deletion of history; it deletes all up to a date, token or transaction")
+        }
         var count = 0
         do {
             try coordinator.writes.write {
@@ -110,7 +119,7 @@ extension NSPersistentStoreCoordinator {
         for store in asked ?? [] { try requireOwn(store) }
         let kept = (asked ?? stores).filter(\.recordsHistory)
         if let asked, let other = asked.first(where: { !$0.recordsHistory }) { throw CocoaError.noHistory(other) }
-        if kept.isEmpty {
+        if kept.isEmpty, asked?.isEmpty != true {
             guard let first = stores.first else {
                 throw CocoaError.coreData(134091, "The coordinator has no store, and so no history.")
             }
@@ -121,6 +130,12 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSPersistentHistoryToken {
+    /// - Throws: 134060 for a date that is no number.
+    static func requireDate(_ date: Date) throws {
+        guard date.timeIntervalSinceReferenceDate.isNaN else { return }
+        throw CocoaError.coreData(134060, "A history is asked for by a date that is none (NaN).")
+    }
+
     /// - Throws: 134060 where it names none of some stores.
     final func requireAny(of stores: [NSPersistentStore]) throws {
         if stores.contains(where: { transactions[$0.identifier] != nil }) { return }

@@ -31,7 +31,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         let name = info.entity.name
         if isTemporaryID {
             components.host = ""
-            components.path = "/\(name)/t\(identity?.uuid ?? "")\(-key.number)"
+            components.path = "/\(name)/t\(identity?.uuid ?? "")\(key.number.magnitude)"
         } else {
             components.host = identity?.uuid(of: key.store) ?? ""
             let reference = identity?.store(key.store)?.reference(of: key) ?? String(key.number)

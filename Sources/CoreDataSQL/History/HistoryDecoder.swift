@@ -23,7 +23,7 @@ final class HistoryDecoder {
 
     /// nil for a row of an entity that the model does not have.
     func change(_ row: HistoryRow) -> HistoryChange? {
-        let place = Int(truncatingIfNeeded: row.entity) - 1
+        let place = Int(truncatingIfNeeded: row.entity) &- 1
         guard schema.entities.indices.contains(place), let kind = HistoryChange.Kind(rawValue: row.kind) else {
             return nil
         }

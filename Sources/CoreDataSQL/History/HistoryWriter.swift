@@ -138,6 +138,8 @@ package struct HistoryWriter: Sendable {
     /// Answers the first of `count` new numbers.
     package func allocate(_ count: Int, of table: HistoryTables.Table, _ session: any SQLSession) throws -> Int64 {
         let last = try session.numbers(.text(statements.allocate(table)), each: 1, [.int(Int64(count))], writes)
-        return (last.first.flatMap { $0 } ?? 0) - Int64(count) + 1
+        let end = last.first.flatMap { $0 } ?? 0
+        guard end >= count, end < .max else { throw StoreError.noNumbers(table.entity, in: session.path) }
+        return end - Int64(count) + 1
     }
 }

@@ -80,6 +80,17 @@ package final class KeyBlocks: Sendable {
                     + "Restore the store from a copy.", path: session.path, entity: root.name)
         }
         let end = last ?? 0
+        guard end >= count, end < .max else { throw StoreError.noNumbers(root.name, in: session.path) }
         return (end - Int64(count) + 1)..<(end + 1)
+    }
+}
+
+extension StoreError {
+    /// The file says that numbers were given which there are not.
+    static func noNumbers(_ entity: String, in path: String) -> StoreError {
+        StoreError(
+            134180,
+            "The store at \(path) says in Z_PRIMARYKEY that \(entity) has had all numbers of 64 bits, or more, so new rows cannot be "
+                + "numbered. Restore the store from a copy.", path: path, entity: entity)
     }
 }

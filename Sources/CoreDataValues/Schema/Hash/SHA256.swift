@@ -28,11 +28,12 @@ enum SHA256 {
     ) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        // The standard's functions of three words, in fewer steps.
         for index in 0..<64 {
             let high = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
-            let first = h &+ high &+ ((e & f) ^ (~e & g)) &+ constants[index] &+ schedule[index]
+            let first = h &+ high &+ (g ^ (e & (f ^ g))) &+ constants[index] &+ schedule[index]
             let low = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
-            let second = low &+ ((a & b) ^ (a & c) ^ (b & c))
+            let second = low &+ ((a & b) | (c & (a | b)))
             (h, g, f, e) = (g, f, e, d &+ first)
             (d, c, b, a) = (c, b, a, first &+ second)
         }
