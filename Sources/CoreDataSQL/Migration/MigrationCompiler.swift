@@ -70,6 +70,16 @@ package struct MigrationCompiler {
     /// A change of the schema, if there is no other: whoever has the store open notices it before the next statement.
     private static let (mark, unmark) = ("CREATE TABLE Z_FORMER ( Z_PK INTEGER PRIMARY KEY )", "DROP TABLE Z_FORMER")
 
+    /// Whether columns of tables that stay come, go or get other names, which is such a change.
+    private var altersColumns: Bool {
+        get throws {
+            try moves.contains { move in
+                guard move.isInPlace else { return false }
+                return try !alterations.columns(move, in: present(move.from)).isEmpty
+            }
+        }
+    }
+
     private static func keeps(_ map: StoreMap, _ entity: Entity) -> Bool { (try? map.table(of: entity.index)) != nil }
 
     private func isInPlace(_ table: TableMap) -> Bool { moves.contains { $0.isInPlace && $0.to.name == table.name } }
@@ -124,7 +134,7 @@ package struct MigrationCompiler {
                     "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))"
                 }
             }
-            return try [Self.mark] + triggers + spatial
+            return try (altersColumns ? [] : [Self.mark]) + triggers + spatial
                 + renames(false) + dialect.renamingAlone(renames(true))
                 + to.tables.filter { !isInPlace($0) }.map(definitions.table)
                 + to.joins.filter { !isInPlace($0) }.map(definitions.join)
@@ -234,7 +244,8 @@ package struct MigrationCompiler {
                 }
                 + from.joins.filter { join in !joins.contains { $0.from.name == join.name } }.map { present($0).name }
             let indexes = try outdatedIndexes().filter { !$0.waits }.map { "DROP INDEX IF EXISTS \(bare($0.name))" }
-            return try [Self.unmark] + left.filter { !stay.contains($0) }.map { "DROP TABLE \(bare($0))" } + indexes
+            return try (altersColumns ? [] : [Self.unmark])
+                + left.filter { !stay.contains($0) }.map { "DROP TABLE \(bare($0))" } + indexes
                 + keyIndexes() + derivations()
                 + declaredIndexes()
                 + DerivedTriggers(to).statements()
