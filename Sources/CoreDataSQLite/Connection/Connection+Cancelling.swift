@@ -40,7 +40,7 @@ extension Connection {
     ///
     /// - Throws: `CancellationError` when that happened, or when the task was cancelled before. Nothing was written then.
     func cancellable<R>(by cancellation: Cancellation, _ body: () throws -> R) throws -> R {
-        guard !cancellation.isCancelled else { throw CancellationError() }
+        try cancellation.throwIfCancelled()
         let watch = Watch(cancellation, timeout: options.timeout)
         beginWatch(watch)
         defer { endWatch() }
@@ -85,7 +85,7 @@ extension Connection {
     /// The last moment at which a transaction is broken off: a commit runs to its end.
     func endBeforeCommit(_ watch: Watch) throws {
         endWatch()
-        if watch.cancellation.isCancelled { throw CancellationError() }
+        try watch.cancellation.throwIfCancelled()
     }
 }
 

@@ -160,7 +160,7 @@ package enum Coercion: Sendable, Hashable {
     case none
     /// The smallest and the largest number that a Float attribute keeps as the same Float.
     case lowestFloat, highestFloat
-    /// What stands for a decimal beside whole numbers (`WholeBound`).
+    /// What stands for a decimal beside whole numbers (`Decimal.wholeBound`).
     case wholeBound
 
     package func apply(_ value: Value) -> Value {
@@ -168,7 +168,7 @@ package enum Coercion: Sendable, Hashable {
         case .none: value
         case .lowestFloat: FloatRange(value).map { .double($0.low) } ?? value
         case .highestFloat: FloatRange(value).map { .double($0.high) } ?? value
-        case .wholeBound: if case .decimal(let number) = value { WholeBound(number).value } else { value }
+        case .wholeBound: if case .decimal(let number) = value { number.wholeBound } else { value }
         }
     }
 }

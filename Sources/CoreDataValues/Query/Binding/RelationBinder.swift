@@ -92,7 +92,7 @@ struct RelationBinder {
         if isWhole(value) {
             constants = constants.compactMap { constant in
                 guard case .decimal(let number) = constant else { return constant }
-                return number.isWhole ? WholeBound(number).value : nil
+                return number.isWhole ? number.wholeBound : nil
             }
         }
         if isFloat { return .any(others + [.floats(value, constants.compactMap(FloatRange.init), options)]) }
@@ -198,7 +198,7 @@ struct RelationBinder {
             .compare(BoundComparison(left: left, op: op ?? self.op, right: .value(right(coercion)), options: options))
         }
         if case .decimal(let number) = sample, isWhole(left) {
-            guard WholeBound(number).isFraction else { return compared(.wholeBound) }
+            if number.isWhole { return compared(.wholeBound) }
             switch op {
             case .equal, .notEqual: return .constant(op == .notEqual)
             case .less, .lessOrEqual: return compared(.wholeBound, .lessOrEqual)
