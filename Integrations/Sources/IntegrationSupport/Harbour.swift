@@ -9,7 +9,12 @@ public final class Harbour: Sendable {
     public let container: NSPersistentContainer
     private let folder: URL
 
+    /// All tests of a process share the places for blocks: with one for each, nobody waits for another test's block,
+    /// which a timeout of zero would make an error.
+    private static let placesForAll: Void = NSManagedObjectContext.maximumActiveContexts = 100
+
     public init(ships: Int, options: [String: Double] = [:]) async throws {
+        Self.placesForAll
         folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         container = NSPersistentContainer(name: "Harbour", managedObjectModel: Self.model())
