@@ -131,6 +131,31 @@ import Testing
         withExtendedLifetime(context) {}
     }
 
+    @Test("Members are in the order in which a fetch sorts their rows, nil first", arguments: Harbour.types)
+    func memberOrder(_ type: String) throws {
+        let stack = try Harbour.stack(type)
+        let context = stack.another()
+        let orders: [(SortOrder) -> SortDescriptor<Ship>] = [
+            { SortDescriptor(\.name, order: $0) }, { SortDescriptor(\.name, comparator: .localized, order: $0) },
+            { SortDescriptor(\.nick, order: $0) }, { SortDescriptor(\.guns, order: $0) },
+            { SortDescriptor(\.bell, order: $0) }, { SortDescriptor(\.length, order: $0) },
+            { SortDescriptor(\.launched, order: $0) }, { SortDescriptor(\.crewOf32, order: $0) },
+        ]
+        for sailor in try Sailor.all(in: context) {
+            for order in orders {
+                for direction in [SortOrder.forward, .reverse] {
+                    let sorting = [order(direction), SortDescriptor(\.crew)]
+                    let wanted = try Ship.find(
+                        where: NSPredicate(format: "master == %@", sailor), sortedBy: sorting, in: context)
+                    let form = EncodingForm<Sailor>(\.age).listing(\.ships, \.crew, sortedBy: sorting)
+                    #expect(
+                        try json(sailor.encoded(form)).contains(
+                            "\"ships\":[\(wanted.map { "\($0.crew)" }.joined(separator: ","))]"))
+                }
+            }
+        }
+    }
+
     @Test("Relationships are read for all objects at once, one statement each, and nothing is read twice")
     func statements() throws {
         let stack = try Harbour.stack(NSSQLiteStoreType)

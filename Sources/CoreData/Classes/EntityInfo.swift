@@ -62,8 +62,8 @@ final class EntityInfo: @unchecked Sendable {
     let denying: [ResolvedRelationship]
     /// Validation predicates that the program gave to properties.
     let rules: [PropertyRule]
-    /// Compiled patterns by their text.
-    let expressions: [String: NSRegularExpression]
+    /// What the model says of the value of each slot, nil for relationships and tags.
+    let valueRules: [ValueRule?]
     /// Whether a save validates nothing but required values and NaN.
     let hasNoRules: Bool
     /// Whether the class overrides the validation of single values.
@@ -108,7 +108,7 @@ final class EntityInfo: @unchecked Sendable {
             $0.description.minCount > 0 || $0.description.maxCount > 1
         }
         rules = PropertyRule.rules(entity, description)
-        expressions = ValueRule.expressions(entity)
+        valueRules = entity.slots.map { $0.attribute.map { ValueRule($0) } }
         hasNoRules = checkedSlots.isEmpty && boundedRelationships.isEmpty && rules.isEmpty && entity.composites.isEmpty
         noSlots = Array(repeating: 0, count: entity.layout.maskWords)
         var transient = noSlots

@@ -24,7 +24,7 @@ final class EncodingPlan: @unchecked Sendable {
         case getter(AnyKeyPath)
         case target(slot: Int, EncodingPlan)
         case composite(EncodingPlan)
-        case members(toMany: Int, EncodingPlan, [NSSortDescriptor])
+        case members(toMany: Int, EncodingPlan, [MemberOrder])
         /// What lies at the end of to-ones, beside the others.
         case beyond([Int], Source)
     }

@@ -72,7 +72,8 @@ struct EncodingPlanMaker {
             let members = try maker.plan(of: parts, for: destination.classBinding.type)
             prefetched.append(keys[0])
             prefetched += members.prefetch.flatMap(\.paths).map { "\(keys[0]).\($0)" }
-            try add(keys[0], .value(.members(toMany: index, members, order)), in: draft, keyPath)
+            let sorting = order.map { MemberOrder($0, destination, runtime) }
+            try add(keys[0], .value(.members(toMany: index, members, sorting)), in: draft, keyPath)
         }
     }
 

@@ -56,7 +56,7 @@ struct EncodingReader {
     ) throws {
         switch source {
         case .slot(let slot, let kind): cells.append(try EncodingReader.cell(object, slot, kind, plan, key))
-        case .objectID: cells.append(.text(object.objectID.uriRepresentation().absoluteString))
+        case .objectID: cells.append(.text(object.objectID.uri))
         case .count(let index): cells.append(.int(Int64(object.shownMembers(at: index).count)))
         case .getter(let keyPath):
             cells.append(
@@ -94,11 +94,11 @@ struct EncodingReader {
         return target._state.has([.detached, .inaccessible]) ? nil : target
     }
 
-    private static func sorted(_ members: [NSManagedObject], _ order: [NSSortDescriptor]) -> [NSManagedObject] {
+    private static func sorted(_ members: [NSManagedObject], _ order: [MemberOrder]) -> [NSManagedObject] {
         if order.isEmpty { return members }
         return members.sorted { a, b in
-            for descriptor in order {
-                let result = descriptor.compare(a, to: b)
+            for key in order {
+                let result = key.compare(a, b)
                 if result != .orderedSame { return result == .orderedAscending }
             }
             return false

@@ -25,19 +25,34 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     public var persistentStore: NSPersistentStore? { identity?.store(key.store) }
 
     /// `x-coredata://STORE/Entity/pN`, or `x-coredata:///Entity/t…` while temporary.
-    public func uriRepresentation() -> URL {
-        var components = URLComponents()
-        components.scheme = "x-coredata"
-        let name = info.entity.name
+    public func uriRepresentation() -> URL { URL(string: uri) ?? URL(fileURLWithPath: "/") }
+
+    /// The text of `uriRepresentation()`.
+    var uri: String {
+        var host = ""
+        var path = "/\(info.entity.name)/"
         if isTemporaryID {
-            components.host = ""
-            components.path = "/\(name)/t\(identity?.uuid ?? "")\(key.number.magnitude)"
+            path += "t\(identity?.uuid ?? "")\(key.number.magnitude)"
         } else {
-            components.host = identity?.uuid(of: key.store) ?? ""
-            let reference = identity?.store(key.store)?.reference(of: key) ?? String(key.number)
-            components.path = "/\(name)/p\(reference)"
+            host = identity?.uuid(of: key.store) ?? ""
+            path += "p\(identity?.store(key.store)?.reference(of: key) ?? String(key.number))"
         }
-        return components.url ?? URL(fileURLWithPath: "/")
+        if NSManagedObjectID.isPlain(host), NSManagedObjectID.isPlain(path) { return "x-coredata://\(host)\(path)" }
+        var components = URLComponents()
+        (components.scheme, components.host, components.path) = ("x-coredata", host, path)
+        return components.string ?? ""
+    }
+
+    /// Whether nothing of a part of a URI has to be escaped. A program's own store may have any text as a reference.
+    private static func isPlain(_ part: String) -> Bool {
+        part.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"):
+                true
+            default: false
+            }
+        }
     }
 
     public override var hash: Int {
@@ -54,5 +69,5 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    public override var description: String { uriRepresentation().absoluteString }
+    public override var description: String { uri }
 }

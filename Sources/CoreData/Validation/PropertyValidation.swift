@@ -48,7 +48,7 @@ struct PropertyValidation {
     private func checkAttribute(
         _ value: UnsafeMutablePointer<AnyObject?>, _ slot: Int, _ errors: inout [any Error]
     ) {
-        guard let attribute = info.entity.slots[slot].attribute else { return }
+        guard let attribute = info.entity.slots[slot].attribute, let rule = info.valueRules[slot] else { return }
         guard let given = value.pointee else {
             if info.needsValue(slot) {
                 errors.append(error(Complaint(code: 1570, sentence: Validation.missing), nil))
@@ -63,7 +63,7 @@ struct PropertyValidation {
         }
         do {
             let converted = try convert(given, attribute)
-            for complaint in ValueRule(attribute, info.expressions).complaints(about: converted) {
+            for complaint in rule.complaints(about: converted) {
                 errors.append(error(complaint, Validation.printable(converted) ?? given))
             }
             if errors.isEmpty, let result = converted.object { replace(value, by: result as AnyObject) }

@@ -69,13 +69,13 @@ enum Validation {
 
     static func checkValue(_ object: NSManagedObject, _ slot: Int, _ errors: inout [any Error]) {
         let info = object._state.info
-        guard let attribute = info.entity.slots[slot].attribute else { return }
+        guard let rule = info.valueRules[slot] else { return }
         let value = object.value(at: slot)
         guard !value.isNull else { return }
         // Core Data's files may hold the text NaN; an unchanged one is accepted.
         if case .decimal(let number) = value, number.isNaN, object._state.overlay?.isPresent(slot) != true { return }
-        for complaint in ValueRule(attribute, info.expressions).complaints(about: value) {
-            errors.append(error(complaint, object, attribute.name, printable(value)))
+        for complaint in rule.complaints(about: value) {
+            errors.append(error(complaint, object, info.entity.slots[slot].name, printable(value)))
         }
     }
 

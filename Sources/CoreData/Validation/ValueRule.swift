@@ -14,13 +14,14 @@ struct Complaint {
 }
 
 /// The validation rules of one attribute.
-struct ValueRule {
+final class ValueRule: Sendable {
     private let attribute: Attribute
-    private let expressions: [String: NSRegularExpression]
+    /// The pattern, to match whole texts. `SchemaCheck` has refused invalid ones.
+    private let expression: NSRegularExpression?
 
-    init(_ attribute: Attribute, _ expressions: [String: NSRegularExpression]) {
+    init(_ attribute: Attribute) {
         self.attribute = attribute
-        self.expressions = expressions
+        expression = attribute.pattern.flatMap { try? NSRegularExpression(pattern: "\\A(?:\($0))\\z") }
     }
 
     /// Returns a complaint for every rule that a value breaks.
@@ -136,7 +137,7 @@ struct ValueRule {
     }
 
     private func pattern(_ text: String) -> [Complaint] {
-        guard let pattern = attribute.pattern, let expression = expressions[pattern] else { return [] }
+        guard let pattern = attribute.pattern, let expression else { return [] }
         let whole = NSRange(location: 0, length: text.utf16.count)
         guard expression.firstMatch(in: text, range: whole) == nil else { return [] }
         return [
@@ -144,14 +145,5 @@ struct ValueRule {
                 code: 1680, sentence: "does not match the model's pattern \(pattern)",
                 predicate: DeclaredRule.pattern(pattern).predicate)
         ]
-    }
-
-    /// The patterns of an entity's attributes, compiled to match whole texts. `SchemaCheck` has refused invalid ones.
-    static func expressions(_ entity: Entity) -> [String: NSRegularExpression] {
-        var expressions: [String: NSRegularExpression] = [:]
-        for case let pattern? in entity.slots.map({ $0.attribute?.pattern }) {
-            expressions[pattern] = try? NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
-        }
-        return expressions
     }
 }

@@ -108,4 +108,18 @@ import Testing
         let reader = rig.context()
         #expect(try reader.all("Ward").map(\.name).sorted() == ["other", "ward"])
     }
+
+    @Test(
+        "Any text is a reference object: the ID's URI escapes it and leads back",
+        arguments: ["7", "a b/ü%?#:", "é", "%41", ""])
+    func anyText(_ reference: String) throws {
+        let (rig, store) = try counting()
+        let hall = try #require(rig.coordinator.managedObjectModel.entitiesByName["Hall"])
+        let id = store.newObjectID(for: hall, referenceObject: reference)
+        let uri = id.uriRepresentation()
+        #expect(
+            uri.absoluteString == "\(id)" && uri.scheme == "x-coredata" && uri.path.hasPrefix("/Hall/p")
+                && uri.path.hasSuffix(reference))
+        #expect(rig.coordinator.managedObjectID(forURIRepresentation: uri) == id)
+    }
 }

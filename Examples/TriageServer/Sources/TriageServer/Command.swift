@@ -52,7 +52,8 @@ struct Command: AsyncParsableCommand {
         try await store.open()
         let coordinator = store.container.persistentStoreCoordinator
         // Kept as long as the server runs.
-        let observations = [coordinator.log(to: logger), coordinator.emitMetrics(), coordinator.trace()]
+        var observations = [coordinator.log(to: logger), coordinator.emitMetrics()]
+        if spans { observations.append(coordinator.trace()) }
         defer { observations.forEach { $0.end() } }
 
         let application = Application(
