@@ -78,15 +78,17 @@ extension NSPersistentStoreCoordinator {
                 stores: (new == former ? [new] : [new, former]).compactMap { $0 })
             do {
                 if isDatabase {
-                    try StoreFile(url: destinationURL).replace(with: StoreFile(url: sourceURL))
+                    try StoreFile(url: destinationURL).replace(with: StoreFile(url: sourceURL), files: files)
                 } else {
-                    try AtomicFile(url: destinationURL).write(try AtomicFile(url: sourceURL).read())
+                    try files.link()
+                    try files.separate()
+                    try AtomicFile(url: destinationURL).write(try AtomicFile(url: sourceURL).read(), as: sourceURL)
                 }
             } catch {
                 files.undo()
                 throw error
             }
-            try files.complete()
+            files.complete()
         } catch { throw CocoaError.presenting(error) }
     }
 

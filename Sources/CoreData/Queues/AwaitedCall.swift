@@ -6,7 +6,7 @@ import Synchronization
 
 /// The state that a waiting block shares with the task that awaits it.
 final class AwaitedCall: Sendable {
-    let cancellation = Cancellation()
+    let cancellation: Cancellation
     /// Whether a block that has not begun is given up when its task is cancelled.
     let endsWhenCancelled: Bool
     /// How many nanoseconds the block waits at most; nil for a block that is never given up for being late.
@@ -14,7 +14,8 @@ final class AwaitedCall: Sendable {
     private let place = Atomic<Int>(-1)
     private let start = Atomic<UInt64>(0)
 
-    init(endsWhenCancelled: Bool, patience: UInt64? = nil) {
+    init(endsWhenCancelled: Bool, patience: UInt64? = nil, isOfWriter: Bool = false) {
+        cancellation = Cancellation(isOfWriter: isOfWriter)
         (self.endsWhenCancelled, self.patience) = (endsWhenCancelled, patience)
     }
 

@@ -79,7 +79,7 @@ extension NSPersistentStoreCoordinator {
     private nonisolated(nonsending) func inTurn<R: Sendable>(
         _ line: TurnLine, _ ticket: Int, _ kind: ActiveBlocks.Kind, _ work: @escaping @Sendable () -> R
     ) async throws -> R {
-        let call = AwaitedCall(endsWhenCancelled: true, patience: patience)
+        let call = AwaitedCall(endsWhenCancelled: true, patience: patience, isOfWriter: line === writers)
         let outcome: AwaitedOutcome<R> = await withTaskCancellationHandler {
             await withUnsafeContinuation { task in
                 let block = AwaitedBlock(call, kind, waitingFor: .turn, telling: observers, follower: { line.leave() })

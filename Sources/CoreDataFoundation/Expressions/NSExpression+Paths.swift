@@ -77,9 +77,13 @@ extension NSExpression {
             return
         }
         if Value(any: value) == nil, let members = Operand.members(of: value) {
-            self.init(forConstantValue: members.map { KeyValue.rawValue($0) })
+            self.init(capturedList: members)
         } else {
             self.init(forConstantValue: KeyValue.rawValue(value))
         }
+    }
+
+    package convenience init(capturedList values: [Any]) {
+        self.init(forConstantValue: values.map { KeyValue.rawValue($0) })
     }
 }

@@ -13,16 +13,14 @@ package final class ExchangedFiles {
     private let former: Set<String>
     /// What lay in the target's folder before, of whichever store.
     private let present: Set<String>
-    private var copied: Set<String> = []
+    private var linked: Set<String> = []
     private var note: PendingFiles?
 
-    /// Copies the source's files to the target's folder.
-    ///
     /// - Parameters:
     ///   - former: the files of the store in whose place the other is put; nil where nobody knows them. Then they are all that lie in the
     ///     folder, unless another store may have some of them: files that stay for good are better than values that are gone.
     ///   - stores: the identifiers of both stores.
-    /// - Throws: 134030 where a file cannot be written, or where both would have the same files; nothing is left then.
+    /// - Throws: 134030 where both would have the same files.
     package init(from source: URL, to target: URL, former: Set<String>?, stores: [String]) throws {
         self.source = ExternalFolder(store: source)
         self.target = ExternalFolder(store: target)
@@ -36,47 +34,49 @@ package final class ExchangedFiles {
                     + "one folder of large values, and what the one removes the other would lose. Choose another name.",
                 path: target.path)
         }
-        do {
-            let names = try self.source.names()
-            if !names.isEmpty || !self.former.isEmpty { note = PendingFiles(self.target, stores: stores) }
-            try note?.add(self.former.union(names.subtracting(present)).sorted())
-            try copy(names)
-        } catch {
-            undo()
-            throw error
-        }
+        note = PendingFiles(self.target, stores: stores)
     }
 
     /// Stores whose names differ by their extensions have one folder.
     private var isShared: Bool { source.files.standardizedFileURL == target.files.standardizedFileURL }
 
-    /// The rows are replaced: copies the files that came meanwhile, and removes the former ones. Where that fails the note stays.
-    package func complete() throws {
+    /// Links the source's files, while nobody can save to it: a file that goes meanwhile is one that no row refers to any more, and all
+    /// others stay, whoever gives them up later.
+    ///
+    /// - Throws: 134030 where a file cannot be written.
+    package func link() throws {
         if isShared { return }
-        let late = try source.names().subtracting(copied)
-        if !late.isEmpty { try note?.add(late.subtracting(present).sorted()) }
-        try copy(late)
-        if let note { KeptFiles.of(target).remove(former.subtracting(copied), note) }
+        let names = try source.names()
+        let noted = former.union(names.subtracting(present)).sorted()
+        if !noted.isEmpty { try note?.add(noted) }
+        if !names.isEmpty { try target.make() }
+        for name in names.sorted() {
+            do {
+                try target.addLink(to: source.file(name), as: name)
+                linked.insert(name)
+            } catch {
+                if FileManager.default.fileExists(atPath: source.file(name).path) { throw error }
+            }
+        }
+    }
+
+    /// Turns the links into files of the target's own, written to the disk.
+    package func separate() throws {
+        for name in linked.sorted() { try target.addCopy(of: target.file(name), as: name) }
+        if !linked.isEmpty { try target.sync() }
+    }
+
+    /// The rows are replaced: removes the former files.
+    package func complete() {
+        if isShared { return }
+        if let note { KeptFiles.of(target).remove(former.subtracting(linked), note) }
         target.removeIfEmpty()
     }
 
     /// The rows stay as they were.
     package func undo() {
-        for name in copied.subtracting(present) { target.remove(name) }
+        for name in linked.subtracting(present) { target.remove(name) }
         note?.end()
         target.removeIfEmpty()
-    }
-
-    /// A file that goes meanwhile is one that no row refers to any more.
-    private func copy(_ names: Set<String>) throws {
-        for name in names.sorted() {
-            do {
-                try target.addCopy(of: source.file(name), as: name)
-                copied.insert(name)
-            } catch {
-                if FileManager.default.fileExists(atPath: source.file(name).path) { throw error }
-            }
-        }
-        if !copied.isEmpty { try target.sync() }
     }
 }

@@ -12,6 +12,7 @@ package struct ExternalFolder: ValueFiles {
     private let path: String
 
     package init(store: URL) {
+        let store = store.linkTarget
         path = store.path
         let name = store.deletingPathExtension().lastPathComponent
         support = store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
@@ -87,8 +88,26 @@ package struct ExternalFolder: ValueFiles {
             guard rename(draft.path, self.file(name).path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
             unlink(draft.path)
-            guard let error = error as? POSIXError else { throw error }
+            guard let error = error as? POSIXError else {
+                throw StoreError(
+                    134030,
+                    "The file \(file.path) of a large value cannot be copied to \(self.file(name).path): \(error.localizedDescription)",
+                    path: path)
+            }
             throw failure("writing", name, error.code.rawValue)
+        }
+    }
+
+    /// Gives a file a name here as well, in place of a file that has it; copies it where the file system has no links.
+    func addLink(to file: URL, as name: String) throws {
+        let draft = self.file(ExternalFolder.draft(name))
+        unlink(draft.path)
+        do {
+            if link(file.path, draft.path) != 0 { try FileManager.default.copyItem(at: file, to: draft) }
+            guard rename(draft.path, self.file(name).path) == 0 else { throw failure("writing", name) }
+        } catch {
+            unlink(draft.path)
+            throw error
         }
     }
 

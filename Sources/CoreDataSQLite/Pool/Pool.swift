@@ -12,6 +12,9 @@ import Synchronization
 /// A cursor has a reader until its end, also while it is paused; pinned views have connections of their own, up to
 /// `SQLiteOptions.pinnedViewLimit` (`Lease`).
 ///
+/// A block of `write` reads over the writer's connection as long as nobody else writes: that has pages in its cache which every reader has
+/// to read again after each commit.
+///
 /// Places are given in the order in which they are asked for; who gets none in time is told so (134090). A store in
 /// memory has one connection for all, which reads and writes in turn.
 final class Pool: @unchecked Sendable {
@@ -56,9 +59,13 @@ final class Pool: @unchecked Sendable {
         return try connection.cancellable(by: cancellation) { try body(connection) }
     }
 
+    /// Whether this thread runs a block of `write`.
+    private var isOfWriter: Bool { Cancellation.current?.isOfWriter ?? false }
+
     // MARK: Writing
 
     func write<R>(_ body: (Connection) throws -> R) throws -> R {
+        if isOfWriter, state.withLock({ $0.borrower == pthread_self() }) { return try writeBesideRead(body) }
         let writer = try checkOutWriter()
         if isSingle { return try writeInMemory(writer, body) }
         defer { checkInWriter() }
@@ -93,9 +100,19 @@ final class Pool: @unchecked Sendable {
         }
     }
 
+    /// For a thread that reads with the writer's connection, and would wait for itself.
+    private func writeBesideRead<R>(_ body: (Connection) throws -> R) throws -> R {
+        if state.withLock({ $0.isClosed }) { throw SQLiteError.closed(path) }
+        let writer = try further.writer()
+        defer { writer.close() }
+        try further.prepareWriter(writer)
+        return try Pool.run(body, on: writer)
+    }
+
     func checkInWriter() {
         var emptying: Connection?
         let next: (Waiter?, [Connection], [Waiter]) = state.withLock { state in
+            state.borrower = 0
             if !state.writersInLine.isEmpty {
                 state.writingSince = coredata_ticks()
                 return (state.writersInLine.removeFirst().admit(), [], [])
@@ -136,6 +153,10 @@ final class Pool: @unchecked Sendable {
 
     func read<R>(_ body: (Connection) throws -> R) throws -> R {
         if isSingle { return try write(body) }
+        if isOfWriter, let writer = state.withLock({ $0.lendWriter(to: pthread_self()) }) {
+            defer { checkInWriter() }
+            return try Pool.run(body, on: writer)
+        }
         let reader = try checkOutReader()
         defer { checkIn(reader) }
         return try Pool.run(body, on: reader)
@@ -218,6 +239,8 @@ extension Pool {
         var writingSince: UInt64 = 0
         /// The thread that writes. Only a store in memory asks for it.
         var writingThread: pthread_t = 0
+        /// The thread that reads with the writer's connection, 0 for none.
+        var borrower: pthread_t = 0
         /// Places of pinned views given away.
         var views = 0
         /// Cursors' readers and views' connections.
@@ -259,7 +282,7 @@ extension Pool.State {
     var isIdle: Bool { reading == 0 && !isWriting && views == 0 }
 
     func isUsed(by thread: pthread_t) -> Bool {
-        busy.contains { $0.thread == thread } || (isWriting && writingThread == thread)
+        busy.contains { $0.thread == thread } || (isWriting && (writingThread == thread || borrower == thread))
     }
 
     /// - Parameter holder: the thread that may write inside its own use; nil when none may.
@@ -273,6 +296,13 @@ extension Pool.State {
         isWriting = true
         writingSince = coredata_ticks()
         return writer.map { .connection($0) } ?? .free
+    }
+
+    /// The writer's connection, for a read; nil while somebody writes or waits to.
+    mutating func lendWriter(to thread: pthread_t) -> Connection? {
+        guard !isClosed, !isWriting, !isHeldBack, writersInLine.isEmpty, let writer else { return nil }
+        (isWriting, writingSince, borrower) = (true, coredata_ticks(), thread)
+        return writer
     }
 
     /// An idle connection that may write leaves the readers.

@@ -120,6 +120,7 @@ private struct StoreBackup {
     private func copyPages(from reader: Connection) throws {
         let copy = try Connection(
             path: draft.path, access: .create, options: SQLiteOptions(), counter: StatementCounter())
+        FilePlace(url: draft).takeAccess(of: FilePlace(url: store.url))
         _ = coredata_sqlite_defensive(copy.handle, 0)
         guard let backup = sqlite3_backup_init(copy.handle, "main", reader.handle, "main") else {
             throw copy.error(sqlite3_errcode(copy.handle), doing: "Copying the store", sql: nil)

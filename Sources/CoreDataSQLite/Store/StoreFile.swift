@@ -112,14 +112,18 @@ package struct StoreFile {
         return true
     }
 
-    /// Copies another store's content over this file, page by page under both files' locks.
-    package func replace(with source: StoreFile) throws {
+    /// Copies another store's content over this file, page by page under both files' locks, and its files of large values before: those of
+    /// the very state that is copied.
+    package func replace(with source: StoreFile, files: ExchangedFiles) throws {
         _ = try source.metadata()
         guard !FilePlace(url: url).isMemory else { throw notAStore() }
         let exists = try FilePlace(url: url).check(mustExist: false)
         let from = try source.reader()
+        try source.fixState(of: from) { try files.link() }
+        try files.separate()
         do {
             let to = try connect(exists ? .write : .create)
+            if !exists { FilePlace(url: url).takeAccess(of: FilePlace(url: source.url)) }
             _ = coredata_sqlite_defensive(to.handle, 0)
             guard let backup = sqlite3_backup_init(to.handle, "main", from.handle, "main") else {
                 throw to.error(sqlite3_errcode(to.handle), doing: "Replacing the file", sql: nil)
@@ -139,6 +143,21 @@ package struct StoreFile {
             if !exists { FilePlace(url: url).removeIfNotStore() }
             throw error
         }
+    }
+
+    /// What a connection reads from here on is the state of this moment, in which nobody can save while a block runs. Where nobody here may
+    /// write, others still can.
+    private func fixState(of reader: Connection, _ body: () throws -> Void) throws {
+        let writer = try? connect(.write)
+        defer { _ = try? writer?.run("ROLLBACK") }
+        do { try writer?.run("BEGIN IMMEDIATE") } catch let error as StoreError {
+            guard let code = error.sqliteCode, [SQLITE_READONLY, SQLITE_CANTOPEN].contains(code & 0xff) else {
+                throw error
+            }
+        }
+        try reader.run("BEGIN")
+        try reader.run("SELECT COUNT(*) FROM sqlite_master")
+        try body()
     }
 
     private func notAStore() -> StoreError {

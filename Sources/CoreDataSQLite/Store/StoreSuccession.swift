@@ -62,6 +62,8 @@ package struct StoreSuccession {
                     Cleanup(connection, map, externals).waitingFiles())
                 files = try ExchangedFiles(
                     from: successor, to: url, former: former, stores: [uuid, now.uuid].compactMap { $0 })
+                try files?.link()
+                try files?.separate()
                 let (foreign, own) = (ForeignDefinitions(connection), try map.tableNames())
                 try foreign.sortOut()
                 // The history's tables have indexes of Core Data's that are no model's.
@@ -78,7 +80,7 @@ package struct StoreSuccession {
             files?.undo()
             throw error
         }
-        try files?.complete()
+        files?.complete()
         return omitted
     }
 

@@ -15,7 +15,8 @@ struct MigrateCommand: ParsableCommand {
 
             With --matrix no store is given: one is made of every version of a model, with rows whose values lie at the ends of what their \
             attributes can hold and with every relationship filled, and is migrated to the next version and to the current one. A refusal \
-            is printed with its rule and is no failure; a file that was changed although its migration was refused is one.
+            is printed with its rule and is no failure; a file that was changed although its migration was refused is one, and so is a version \
+            that cannot be read.
             """)
 
     @Argument(help: "The store's file.")
@@ -97,13 +98,17 @@ struct MigrateCommand: ParsableCommand {
             defer { temporary?.remove() }
             let folder = temporary?.url ?? URL(fileURLWithPath: stores ?? "")
             if temporary == nil {
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+                do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false) } catch {
+                    throw Failure("The folder \(folder.path) of --stores cannot be made: \(error.localizedDescription)")
+                }
             }
             var found = try MigrationMatrix(of: package, in: folder)
             try found.run { if !json, isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1B}[K\($0)".utf8)) } }
             if !json, isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
             if json { try printJSON(found) } else { print(found) }
-            if found.pairs.contains(where: \.isTouched) { throw ExitCode.failure }
+            if found.pairs.contains(where: \.isTouched) || found.unreadable.contains(where: \.isBroken) {
+                throw ExitCode.failure
+            }
         } catch let code as ExitCode { throw code } catch { try fail(error, at: package.path) }
     }
 
@@ -140,14 +145,17 @@ struct MigrateCommand: ParsableCommand {
     private func fail(_ error: any Error, _ found: StoreMigrationPlan? = nil, at path: String? = nil) throws {
         let store = path ?? store ?? ""
         let text = (error as? Failure)?.message ?? (error as NSError).localizedDescription
+        // What is wrong in the model, as `coredata model check` says it, and why there is no plan, unless that says the same.
+        let checked = found == nil ? model.map { ModelFindings.check(URL(fileURLWithPath: $0)) } ?? [] : []
+        let broken = checked.filter { $0.severity == .error }
+        let isOfModel = broken.contains { text.contains($0.message) }
         if json {
-            let checked = found == nil ? model.map { ModelFindings.check(URL(fileURLWithPath: $0)) } ?? [] : []
-            let broken = checked.filter { $0.severity == .error }
-            let findings: [Report.Finding] =
-                broken.isEmpty ? [.init(text, error as NSError, file: store)] : broken.map(Report.Finding.init)
+            let findings =
+                broken.map(Report.Finding.init) + (isOfModel ? [] : [.init(text, error as NSError, file: store)])
             try printJSON(Report(steps: found?.steps ?? [], lost: found?.lost ?? [], findings: findings))
         } else {
-            FileHandle.standardError.write(Data("\(store): error: \(text)\n".utf8))
+            let lines = broken.map { "\($0)\n" } + (isOfModel ? [] : ["\(store): error: \(text)\n"])
+            FileHandle.standardError.write(Data(lines.joined().utf8))
         }
         throw ExitCode.failure
     }
@@ -165,6 +173,7 @@ struct MigrateCommand: ParsableCommand {
                 Report(steps: found.steps, lost: found.lost, findings: findings.map(Report.Finding.init)))
         }
         if found.steps.isEmpty { print("The store has the version already.") }
+        if let backup { print("It was copied to \(backup) before.") }
         for step in found.steps {
             print("\(step.from) → \(step.to) (\(step.kind.rawValue)), objects written anew: \(step.rows)")
             for change in step.changes where change.isDifference {

@@ -24,6 +24,8 @@ struct MigrationMatrix: Encodable {
     struct Unreadable: Encodable {
         let version: String
         let why: String
+        /// Whether the version itself is at fault, not the file for its store.
+        var isBroken = false
     }
     let versions: [String]
     let current: String
@@ -32,12 +34,13 @@ struct MigrationMatrix: Encodable {
 
     private let folder: URL
     private let model: URL
+    private let package: URL
 
     private enum CodingKeys: CodingKey { case versions, current, unreadable, pairs }
 
     /// - Parameter folder: an empty one, where the stores are kept.
     init(of package: URL, in folder: URL) throws {
-        self.folder = folder
+        (self.folder, self.package) = (folder, package)
         versions = try ModelVersions.names(at: package)
         current = try ModelVersions.current(at: package)
         // Nothing lies beside it there, so that no mapping model is found: what the models alone tell is what is tried.
@@ -60,10 +63,13 @@ struct MigrationMatrix: Encodable {
     }
 
     private mutating func loaded(_ version: String) -> NSManagedObjectModel? {
-        let kind = model.pathExtension == "momd" ? "mom" : "xcdatamodel"
-        do { return try NSManagedObjectModel(loading: model.appendingPathComponent("\(version).\(kind)")) } catch {
+        let kind = ["momd": "mom", "xcdatamodeld": "xcdatamodel"][model.pathExtension]
+        // A version may be given alone.
+        let place = kind.map { model.appendingPathComponent("\(version).\($0)") } ?? model
+        do { return try NSManagedObjectModel(loading: place) } catch {
             if !unreadable.contains(where: { $0.version == version }) {
-                unreadable.append(Unreadable(version: version, why: Self.words(error)))
+                let why = Self.words(error).replacing(model.path, with: package.path)
+                unreadable.append(Unreadable(version: version, why: why, isBroken: true))
             }
             return nil
         }

@@ -47,6 +47,18 @@ struct MatrixTests {
     }
 
     @Test(
+        "A version that cannot be read is a failure, told by the file that was given; a version alone has no pair and is none"
+    )
+    func broken() throws {
+        let alone = model.appendingPathComponent("Yard 1.xcdatamodel")
+        #expect(try program.run(["migrate", "--matrix", alone.path]).status == 0)
+        let broken = model.appendingPathComponent("Yard 2.xcdatamodel/contents")
+        try Data("<model><entity".utf8).write(to: broken)
+        let answer = try program.run(["migrate", "--matrix", model.path])
+        #expect(answer.status == 1 && answer.output.contains("Yard 2   has no store: \(broken.path)"), "\(answer)")
+    }
+
+    @Test(
         "The stores stay where they were asked for, with the lowest and the highest values and full relationships; a refusal changes no byte"
     )
     func stores() throws {

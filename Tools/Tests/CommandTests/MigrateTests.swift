@@ -140,7 +140,7 @@ struct MigrateTests {
         }
     }
 
-    @Test("A rehearsal that is interrupted leaves no copy", arguments: [SIGINT, SIGTERM])
+    @Test("A rehearsal that is interrupted leaves no copy", arguments: [SIGINT, SIGTERM, SIGHUP, SIGPIPE])
     func interrupted(_ signal: Int32) throws {
         try makeStore()
         let temporary = program.folder.appendingPathComponent("tmp")

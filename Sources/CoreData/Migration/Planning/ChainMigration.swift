@@ -98,7 +98,9 @@ struct ChainMigration {
         return CocoaError(shown.code, userInfo: info)
     }
 
-    /// Copies the store with its files.
+    /// Copies the store with its files, as it is at one moment.
+    ///
+    /// - Throws: 134030 where a file is already; 134100 when somebody has migrated it since the plan was made. Nothing is left then.
     func copy(to place: URL) throws {
         guard !FileManager.default.fileExists(atPath: place.path) else {
             throw CocoaError.coreData(
@@ -106,8 +108,24 @@ struct ChainMigration {
                 [NSFilePathErrorKey: place.path])
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: chain.versions[0].model)
-        try coordinator.replacePersistentStore(
-            at: place, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: options, ofType: type)
+        do {
+            try coordinator.replacePersistentStore(
+                at: place, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: options, ofType: type)
+        } catch {
+            throw CocoaError.coreData(
+                134030, "The store at \(url.path) cannot be copied to \(place.path): \(error.localizedDescription)",
+                [NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: error])
+        }
+        let copied =
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: type, at: place, options: options)[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        guard !chain.versions[0].schema.fits(copied) else { return }
+        try coordinator.destroyPersistentStore(at: place, ofType: type)
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + suffix) }
+        throw CocoaError.coreData(
+            134100,
+            "The store at \(url.path) does not have the version \(chain.versions[0].name) any more, which this plan begins with: it was "
+                + "migrated meanwhile. Make a new plan; nothing was copied or changed.", [NSFilePathErrorKey: url.path])
     }
 }
 

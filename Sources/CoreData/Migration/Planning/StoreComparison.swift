@@ -81,7 +81,9 @@ struct StoreComparison {
             }
             add(nil, "The objects", try opened.objects(entity, line.isKeyed))
             for (slot, former) in attributes(later, earlier, line) {
-                let print = try opened.values(isLater ? slot : former, of: entity, line.isKeyed)
+                let print = try reading(later.slots[slot].name, of: later) {
+                    try opened.values(isLater ? slot : former, of: entity, line.isKeyed)
+                }
                 add(later.slots[slot].name, "The values", print)
             }
             for (relationship, former) in relationships(later, earlier, line, last.schema) {
@@ -100,6 +102,17 @@ struct StoreComparison {
             }
         }
         return figures
+    }
+
+    /// An error that says what could not be read.
+    private func reading<Read>(_ property: String, of entity: Entity, _ body: () throws -> Read) throws -> Read {
+        do { return try body() } catch {
+            let shown = CocoaError.presenting(error) as NSError
+            var info = shown.userInfo
+            info.merge([NSEntityNameErrorKey: entity.name, NSValidationKeyErrorKey: property]) { $1 }
+            info.merge(CocoaError.saying("\(entity.name).\(property): \(shown.localizedDescription)")) { $1 }
+            throw CocoaError(CocoaError.Code(rawValue: shown.code), userInfo: info)
+        }
     }
 
     private func open(_ version: VersionChain.Version, _ url: URL) throws -> any ComparedStore {

@@ -93,13 +93,14 @@ extension StoreMigrationPlan {
     /// Carries the plan out. Each step is a transaction: whatever fails, the store has one version or another.
     ///
     /// - Parameters:
-    ///   - backup: where the store is copied to before the first step; no file may be there.
+    ///   - backup: where the store is copied to before the first step, also where the plan has none; no file may be there.
     ///   - progress: called before each step, at every thousand objects of one that makes objects, and after the last, with the number of
     ///     steps that are done and what is done of the next: 1.25 is a quarter of the second.
-    /// - Throws: 134110 for a plan with findings; what a step throws, which the error names.
+    /// - Throws: 134110 for a plan with findings; 134030 and 134100 where there can be no backup, or none of the version that the plan
+    ///   begins with, since the store was migrated meanwhile; what a step throws, which the error names.
     public func run(backup: URL? = nil, progress: (_ done: Double) -> Void = { _ in }) throws {
         if let finding = findings.first { throw CocoaError.coreData(134110, finding.message) }
-        if let backup, !steps.isEmpty { try migration.copy(to: backup) }
+        if let backup { try migration.copy(to: backup) }
         for number in steps.indices {
             try migration.perform(number, progress)
         }

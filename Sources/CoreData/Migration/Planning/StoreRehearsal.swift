@@ -14,14 +14,17 @@ extension StoreMigrationPlan {
     ///   - place: the folder for the copy; nil for the one for temporary files.
     ///   - progress: see `run(backup:progress:)`.
     /// - Returns: each object that would not fit or for which a step fails, with its ID and the property, a hundred of each property and the
-    ///   number of the others (once a mapping model has made objects anew, the ID of what became of it in the copy); each difference; any other error of a step. Nothing for a migration that can be run.
-    /// - Throws: what keeps the copy from being made or read.
+    ///   number of the others (once a mapping model has made objects anew, the ID of what became of it in the copy); each difference; any other
+    ///   error of a step, and of reading the copy. Nothing for a migration that can be run.
+    /// - Throws: what keeps the copy from being made.
     public func rehearse(in place: URL? = nil, progress: (_ done: Double) -> Void = { _ in }) throws -> [Finding] {
         if !findings.isEmpty { return findings }
         if steps.isEmpty { return [] }
         let folder = (place ?? FileManager.default.temporaryDirectory).appendingPathComponent(
             "CoreDataRehearsal-\(UUID().uuidString)", isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // Nobody sees a copy who cannot see the store.
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = folder.appendingPathComponent(migration.url.lastPathComponent)
         try migration.copy(to: copy)
@@ -47,12 +50,12 @@ private struct StoreRehearsal {
     }
 
     func run(_ steps: [StoreMigrationPlan.Step], _ progress: (Double) -> Void) throws -> [StoreMigrationPlan.Finding] {
-        let comparison = try StoreComparison(migration, store, lost: lost)
-        for number in steps.indices {
-            do { try migration.perform(number, progress) } catch { return findings(of: error) }
-        }
-        progress(Double(steps.count))
-        return try validated() + comparison.differences()
+        do {
+            let comparison = try StoreComparison(migration, store, lost: lost)
+            for number in steps.indices { try migration.perform(number, progress) }
+            progress(Double(steps.count))
+            return try validated() + comparison.differences()
+        } catch { return findings(of: CocoaError.presenting(error)) }
     }
 
     private func findings(of error: any Error) -> [StoreMigrationPlan.Finding] {
@@ -66,8 +69,11 @@ private struct StoreRehearsal {
         let failing = object ?? error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
         let id =
             object.map { former($0.objectID) } ?? (affected as? NSManagedObjectID)?.uriRepresentation().absoluteString
+        // What is wrong with the copy is wrong with the store.
+        let message = error.localizedDescription.replacing(
+            migration.url.deletingLastPathComponent().path, with: store.deletingLastPathComponent().path)
         return StoreMigrationPlan.Finding(
-            error.localizedDescription, entity: failing?.entity.name ?? error.userInfo[NSEntityNameErrorKey] as? String,
+            message, entity: failing?.entity.name ?? error.userInfo[NSEntityNameErrorKey] as? String,
             property: error.userInfo[NSValidationKeyErrorKey] as? String, file: store.path,
             id: id ?? (affected as? NSURL)?.absoluteString)
     }

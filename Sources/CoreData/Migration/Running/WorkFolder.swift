@@ -70,7 +70,8 @@ final class WorkFolder {
         close(handle)
     }
 
-    private static func place(beside store: String) -> String {
+    private static func place(beside path: String) -> String {
+        let store = path.linkTarget
         // By bytes, which a character's bounds are not looked for in.
         let start = store.utf8.lastIndex(of: UInt8(ascii: "/")).map(store.utf8.index(after:)) ?? store.startIndex
         return "\(store[..<start]).\(store[start...])\(mark)"

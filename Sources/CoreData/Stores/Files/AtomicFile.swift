@@ -30,6 +30,9 @@ struct AtomicFile {
     let url: URL
     private var path: String { url.path }
 
+    /// A link stays: the file that it leads to is replaced.
+    init(url: URL) { self.url = url.linkTarget }
+
     func read() throws(StoreError) -> Data {
         do {
             return try Data(contentsOf: url)
@@ -40,15 +43,17 @@ struct AtomicFile {
 
     /// *write beside it · flush · rename · flush the folder*
     ///
-    /// - Parameter isNew: whether a file that somebody else made there meanwhile is kept, and 134030 thrown.
+    /// - Parameters:
+    ///   - isNew: whether a file that somebody else made there meanwhile is kept, and 134030 thrown.
+    ///   - original: whose permissions and owner a file gets that was not there before.
     /// - Returns: the file as it was written, whoever wrote another one since.
     @discardableResult
-    func write(_ data: Data, isNew: Bool = false) throws(StoreError) -> FileStamp {
+    func write(_ data: Data, isNew: Bool = false, as original: URL? = nil) throws(StoreError) -> FileStamp {
         let folder = url.deletingLastPathComponent().path
         let draft = folder + "/." + url.lastPathComponent + "." + UUID().uuidString
         let stamp: FileStamp
         do throws(StoreError) {
-            stamp = try fill(draft, data)
+            stamp = try fill(draft, data, as: original)
             guard isNew ? place(draft) : rename(draft, path) == 0 else { throw failure(isNew ? "created" : "replaced") }
         } catch {
             unlink(draft)
@@ -68,12 +73,14 @@ struct AtomicFile {
         return errno != EEXIST && rename(draft, path) == 0
     }
 
-    private func fill(_ draft: String, _ data: Data) throws(StoreError) -> FileStamp {
+    private func fill(_ draft: String, _ data: Data, as original: URL?) throws(StoreError) -> FileStamp {
         var facts = stat()
-        let mode = stat(path, &facts) == 0 ? facts.st_mode & 0o777 : 0o644
-        let handle = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        let exists = stat(path, &facts) == 0 || original.map { stat($0.path, &facts) == 0 } ?? false
+        let handle = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? facts.st_mode & 0o777 : 0o644)
         guard handle >= 0 else { throw failure("created") }
         defer { close(handle) }
+        // Who may not give a file away keeps it.
+        if exists, fchown(handle, facts.st_uid, facts.st_gid) == 0 { fchmod(handle, facts.st_mode & 0o777) }
         let isWritten = data.withUnsafeBytes { bytes in
             var rest = bytes
             while !rest.isEmpty {

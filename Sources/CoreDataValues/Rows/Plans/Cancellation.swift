@@ -9,8 +9,10 @@ import Synchronization
 /// `current` one while they wait and while they run a statement.
 package final class Cancellation: Sendable {
     private let flag = Atomic<Bool>(false)
+    /// Whether the block will write, in its turn: what it reads may come over the connection that writes.
+    package let isOfWriter: Bool
 
-    package init() {}
+    package init(isOfWriter: Bool = false) { self.isOfWriter = isOfWriter }
 
     package var isCancelled: Bool { flag.load(ordering: .relaxed) }
     package func cancel() { flag.store(true, ordering: .relaxed) }
