@@ -59,7 +59,9 @@ extension PredicateOperand where Value: PredicateText {
 // MARK: Lists and ranges
 
 extension PredicateOperand {
-    private func isIn(list: [Any]) -> NSPredicate { .comparing(predicateExpression, .in, NSExpression(capturedList: list)) }
+    private func isIn(list: [Any]) -> NSPredicate {
+        .comparing(predicateExpression, .in, NSExpression(capturedList: list))
+    }
 
     /// `IN` a list of values.
     @_disfavoredOverload

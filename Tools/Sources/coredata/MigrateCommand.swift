@@ -145,10 +145,10 @@ struct MigrateCommand: ParsableCommand {
     private func fail(_ error: any Error, _ found: StoreMigrationPlan? = nil, at path: String? = nil) throws {
         let store = path ?? store ?? ""
         let text = (error as? Failure)?.message ?? (error as NSError).localizedDescription
-        // What is wrong in the model, as `coredata model check` says it, and why there is no plan, unless that says the same.
+        // What is wrong in the model, as `coredata model check` says it, and why there is no plan, unless that comes of it.
         let checked = found == nil ? model.map { ModelFindings.check(URL(fileURLWithPath: $0)) } ?? [] : []
         let broken = checked.filter { $0.severity == .error }
-        let isOfModel = broken.contains { text.contains($0.message) }
+        let isOfModel = !broken.isEmpty && [134020, 134130].contains((error as NSError).code)
         if json {
             let findings =
                 broken.map(Report.Finding.init) + (isOfModel ? [] : [.init(text, error as NSError, file: store)])
