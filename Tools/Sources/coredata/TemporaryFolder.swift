@@ -11,11 +11,6 @@ struct TemporaryFolder {
 
     init(named name: String) throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(name)-\(UUID().uuidString)")
-        // Nobody sees a copy who cannot see the store.
-        do {
-            try FileManager.default.createDirectory(
-                at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        } catch { throw Unusable(errorDescription: "\(url.path) cannot be made: \(error.localizedDescription)") }
         self.url = url
         signals = Self.heard.filter { !Self.isIgnored($0) }.map { [removal] number in
             // The source hears it; its usual effect would end the process before that.
@@ -31,6 +26,14 @@ struct TemporaryFolder {
             }
             source.resume()
             return (number, source)
+        }
+        // Nobody sees a copy who cannot see the store.
+        do {
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        } catch {
+            remove()
+            throw Unusable(errorDescription: "\(url.path) cannot be made: \(error.localizedDescription)")
         }
     }
 

@@ -24,7 +24,7 @@ extension StoreMigrationPlan {
             "CoreDataRehearsal-\(UUID().uuidString)", isDirectory: true)
         // Nobody sees a copy who cannot see the store.
         try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = folder.appendingPathComponent(migration.url.lastPathComponent)
         try migration.copy(to: copy)
