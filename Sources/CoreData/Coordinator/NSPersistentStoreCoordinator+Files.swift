@@ -63,7 +63,10 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Replaces a store whose lock the caller has, if it is one.
-    class func exchange(_ destinationURL: URL, by sourceURL: URL, ofType storeType: String) throws {
+    ///
+    /// - Parameter isHeld: whether the caller keeps writers out of the source as well.
+    class func exchange(_ destinationURL: URL, by sourceURL: URL, ofType storeType: String, isHeld: Bool = false) throws
+    {
         do {
             let isDatabase = StoreClasses.named(storeType) == nil
             if isDatabase { try NSPersistentStoreCoordinator.requireFile(storeType) }
@@ -78,7 +81,8 @@ extension NSPersistentStoreCoordinator {
                 stores: (new == former ? [new] : [new, former]).compactMap { $0 })
             do {
                 if isDatabase {
-                    try StoreFile(url: destinationURL).replace(with: StoreFile(url: sourceURL), files: files)
+                    try StoreFile(url: destinationURL).replace(
+                        with: StoreFile(url: sourceURL), files: files, isHeld: isHeld)
                 } else {
                     try files.link()
                     try files.separate()

@@ -37,6 +37,9 @@ package final class ExchangedFiles {
         note = PendingFiles(self.target, stores: stores)
     }
 
+    /// Whether there is nothing to copy, so that nobody's saves need be kept out.
+    package var isEmpty: Bool { (try? source.names().isEmpty) ?? false }
+
     /// Stores whose names differ by their extensions have one folder.
     private var isShared: Bool { source.files.standardizedFileURL == target.files.standardizedFileURL }
 

@@ -114,12 +114,14 @@ package struct StoreFile {
 
     /// Copies another store's content over this file, page by page under both files' locks, and its files of large values before: those of
     /// the very state that is copied.
-    package func replace(with source: StoreFile, files: ExchangedFiles) throws {
+    ///
+    /// - Parameter isHeld: whether the caller keeps writers out of the source already.
+    package func replace(with source: StoreFile, files: ExchangedFiles, isHeld: Bool) throws {
         _ = try source.metadata()
         guard !FilePlace(url: url).isMemory else { throw notAStore() }
         let exists = try FilePlace(url: url).check(mustExist: false)
         let from = try source.reader()
-        try source.fixState(of: from) { try files.link() }
+        try source.fixState(of: from, isHeld: isHeld || files.isEmpty) { try files.link() }
         try files.separate()
         do {
             let to = try connect(exists ? .write : .create)
@@ -147,8 +149,8 @@ package struct StoreFile {
 
     /// What a connection reads from here on is the state of this moment, in which nobody can save while a block runs. Where nobody here may
     /// write, others still can.
-    private func fixState(of reader: Connection, _ body: () throws -> Void) throws {
-        let writer = try? connect(.write)
+    private func fixState(of reader: Connection, isHeld: Bool, _ body: () throws -> Void) throws {
+        let writer = isHeld ? nil : try? connect(.write)
         defer { _ = try? writer?.run("ROLLBACK") }
         do { try writer?.run("BEGIN IMMEDIATE") } catch let error as StoreError {
             guard let code = error.sqliteCode, [SQLITE_READONLY, SQLITE_CANTOPEN].contains(code & 0xff) else {

@@ -147,7 +147,7 @@ struct StoreTransfer {
             InferredMapping(plan.diff.pairs, manager.sourceModel, manager.destinationModel).model().says(as: mappings)
         else { return false }
         try manager.throwIfCancelled()
-        try from.replacePersistentStore(at: work, withPersistentStoreFrom: source.url, ofType: source.type)
+        try NSPersistentStoreCoordinator.exchange(work, by: source.url, ofType: source.type, isHeld: isInPlace)
         let omitted = try SQLiteStore.migrate(
             work, by: plan, from: source.configuration,
             to: StorePlan(schema: plan.destination, configuration: destination.configuration),
