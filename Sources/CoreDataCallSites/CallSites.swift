@@ -1,5 +1,6 @@
 // Finding where in a program a call came from.
 
+import Dispatch
 @_spi(Internal) @_spi(MemoryReaders) import Runtime
 import Synchronization
 
@@ -14,25 +15,46 @@ package final class CallSites: Sendable {
         case site(CallSite)
     }
     private let known = Mutex<[UInt64: Place]>([:])
+    /// Held during a look-up, which takes seconds and some hundred megabytes in a large program.
     private let lookups = Mutex(0)
+    private let queue = DispatchQueue(label: "CoreData call sites", qos: .utility)
     /// As they were at the last look-up.
     private let images = Mutex(CallSites.loadedImages())
 
     init() {}
 
-    /// How many stacks had to be looked up, which costs reading debug information.
+    /// How many stacks had to be looked up, which costs reading debug information. Waits for a look-up that runs.
     package var lookupCount: Int { lookups.withLock { $0 } }
 
     /// The innermost place on the caller's stack that is the program's own; nil where nothing is known.
     @inline(never)
     package func current() -> CallSite? {
+        guard let trace = capture() else { return nil }
+        return answer(trace.addresses)?.site ?? lookUp(trace)
+    }
+
+    /// Calls a block with that place: at once where it is known, else later and elsewhere, since the caller may have what others wait for.
+    @inline(never)
+    package func tellCurrent(_ receive: @escaping @Sendable (CallSite?) -> Void) {
+        guard let trace = capture() else { return receive(nil) }
+        if let answer = answer(trace.addresses) { return receive(answer.site) }
+        queue.async { receive(self.lookUp(trace)) }
+    }
+
+    @inline(__always)
+    private func capture() -> Backtrace? {
         // Without a list of images each capture reads one, which takes ten times as long.
-        guard let trace = try? Backtrace.capture(limit: 96, images: images.withLock({ $0 })) else { return nil }
-        let addresses = trace.frames.compactMap(\.address)
-        if let answer = answer(addresses) { return answer.site }
-        lookups.withLock { $0 += 1 }
-        learn(trace)
-        return answer(addresses)?.site
+        try? Backtrace.capture(limit: 96, images: images.withLock { $0 })
+    }
+
+    /// One at a time: whoever waited may find what he asks for.
+    private func lookUp(_ trace: Backtrace) -> CallSite? {
+        lookups.withLock { count in
+            if let answer = answer(trace.addresses) { return answer.site }
+            count += 1
+            learn(trace)
+            return answer(trace.addresses)?.site
+        }
     }
 
     /// nil where an address comes before the first site that was not looked up yet.
@@ -90,12 +112,18 @@ package final class CallSites: Sendable {
         }
         let location = symbol.sourceLocation
         if let location,
-            location.path.hasPrefix(ownSources) || location.line == 0 || location.path.contains("<compiler-generated>")
+            location.path.hasPrefix(ownSources) || isGenerated(location.path) || location.line == 0
+                || location.path.contains("<compiler-generated>")
         {
             return nil
         }
         if location == nil, !isProgram(symbol.rawName, image: symbol.imageName) { return nil }
         return CallSite(file: location?.path, line: location?.line ?? 0, function: symbol.name)
+    }
+
+    /// Whether accessors stand there that were made of a model: who calls them is who is asked for.
+    private static func isGenerated(_ path: String) -> Bool {
+        path.hasSuffix("+CoreDataClasses.swift") || path.hasSuffix("+CoreDataProperties.swift")
     }
 
     /// Judged by the mangled name: a Swift function of another module than these and those of Swift.
@@ -110,6 +138,10 @@ package final class CallSites: Sendable {
         guard let count = Int(digits), count > 0 else { return false }
         return !ownModules.contains(String(mangled.dropFirst(digits.count).prefix(count)))
     }
+}
+
+extension Backtrace {
+    fileprivate var addresses: [UInt64] { frames.compactMap(\.address) }
 }
 
 extension Backtrace.Frame {

@@ -37,12 +37,15 @@ struct EventLog: Sendable {
             "sql": "\(statement.sql)", "bindings": "\(statement.bindingCount)", "rows": "\(statement.rows)",
             "milliseconds": "\(statement.duration.milliseconds)", "store": "\(statement.storePath)",
         ]
-        if isSlow(statement.duration) {
-            let plan = statement.queryPlan()
-            if !plan.isEmpty { metadata["plan"] = .array(plan.map { .string($0) }) }
-            if let site = CallSites.shared.current() { metadata["site"] = "\(site)" }
+        guard isSlow(statement.duration) else { return logger.log(level: level, "statement", metadata: metadata) }
+        let plan = statement.queryPlan()
+        if !plan.isEmpty { metadata["plan"] = .array(plan.map { .string($0) }) }
+        // Who tells of a statement still has its connection.
+        CallSites.shared.tellCurrent { [logger, metadata] site in
+            var metadata = metadata
+            if let site { metadata["site"] = "\(site)" }
+            logger.log(level: level, "slow statement", metadata: metadata)
         }
-        logger.log(level: level, isSlow(statement.duration) ? "slow statement" : "statement", metadata: metadata)
     }
 
     private func write(_ fetch: CoreDataEvent.Fetch) {

@@ -52,6 +52,8 @@ struct LogTests {
             return try context.fetch(request).count
         }
         observation.end()
+        // The line is looked up elsewhere, and the entry made then.
+        for _ in 0..<1200 where handler.entries.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
         let entry = try #require(handler.entries.first { $0.message == "slow statement" })
         #expect(entry.level == .warning)
         #expect(entry.metadata["rows"] == "1" && entry.metadata["bindings"] == "1")

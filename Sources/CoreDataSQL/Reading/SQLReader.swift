@@ -20,9 +20,24 @@ package struct SQLReader: Sendable {
     package func fetch(_ plan: FetchPlan, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws {
         let (shape, selection) = try selection(of: plan)
         if selection.readsFiles { return try rows(of: plan, selection, shape, view).forEach(receive) }
-        try source.read(view) { session in
-            try run(session.open(selection), RowSteps(shape, expected: expected(of: plan)), receive)
+        let steps = RowSteps(shape, expected: expected(of: plan))
+        guard isBrief(plan) else {
+            return try source.read(view) { try run($0.open(selection), steps, receive) }
         }
+        var batches: [RowBatch] = []
+        try source.read(view, isBrief: true) { session in
+            batches = []
+            try run(session.open(selection), steps) { batch in
+                batches.append(batch)
+                return .more
+            }
+        }
+        for batch in batches where try receive(batch) == .stop { return }
+    }
+
+    /// Whether a block of `write` may read the rows while other writers wait: a few, which are received when that is over.
+    private func isBrief(_ plan: FetchPlan) -> Bool {
+        (1...64).contains(plan.limit) && Cancellation.current?.isOfWriter == true
     }
 
     package func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {

@@ -68,11 +68,19 @@ package protocol SQLResult: AnyObject {
 /// Gives sessions to those who read and write.
 package protocol SQLSource: AnyObject, Sendable {
     /// Lends a session for one read.
-    func read(_ view: ReadView, _ body: (any SQLReading) throws -> Void) throws
+    ///
+    /// - Parameter isBrief: whether `body` reads few rows and calls nobody else: it may then get a session for which writers wait.
+    func read(_ view: ReadView, isBrief: Bool, _ body: (any SQLReading) throws -> Void) throws
     /// Lends a session for as long as a result is pulled; nil where there is but one, which is lent to nobody who might keep it.
     func hold(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> (any HeldResult)?
     /// Lends the session that writes, to one at a time.
     func writing(_ body: (any SQLSession) throws -> Void) throws
+}
+
+extension SQLSource {
+    package func read(_ view: ReadView, _ body: (any SQLReading) throws -> Void) throws {
+        try read(view, isBrief: false, body)
+    }
 }
 
 /// A result that is kept between its uses, with its session. Ends when it is let go.

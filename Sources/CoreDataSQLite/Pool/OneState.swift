@@ -16,8 +16,8 @@ final class OneState: SQLSource {
         self.lease = lease
     }
 
-    func read(_ view: ReadView, _ body: (any SQLReading) throws -> Void) throws {
-        guard case .latest = view else { return try pool.read(view, body) }
+    func read(_ view: ReadView, isBrief: Bool, _ body: (any SQLReading) throws -> Void) throws {
+        guard case .latest = view else { return try pool.read(view, isBrief: isBrief, body) }
         try lease.use { try body($0) }
     }
 

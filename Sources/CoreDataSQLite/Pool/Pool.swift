@@ -12,8 +12,8 @@ import Synchronization
 /// A cursor has a reader until its end, also while it is paused; pinned views have connections of their own, up to
 /// `SQLiteOptions.pinnedViewLimit` (`Lease`).
 ///
-/// A block of `write` reads over the writer's connection as long as nobody else writes: that has pages in its cache which every reader has
-/// to read again after each commit.
+/// A block of `write` reads a few rows over the writer's connection when nobody else writes: that has pages in its cache which every
+/// reader has to read again after each commit.
 ///
 /// Places are given in the order in which they are asked for; who gets none in time is told so (134090). A store in
 /// memory has one connection for all, which reads and writes in turn.
@@ -59,13 +59,9 @@ final class Pool: @unchecked Sendable {
         return try connection.cancellable(by: cancellation) { try body(connection) }
     }
 
-    /// Whether this thread runs a block of `write`.
-    private var isOfWriter: Bool { Cancellation.current?.isOfWriter ?? false }
-
     // MARK: Writing
 
     func write<R>(_ body: (Connection) throws -> R) throws -> R {
-        if isOfWriter, state.withLock({ $0.borrower == pthread_self() }) { return try writeBesideRead(body) }
         let writer = try checkOutWriter()
         if isSingle { return try writeInMemory(writer, body) }
         defer { checkInWriter() }
@@ -100,19 +96,9 @@ final class Pool: @unchecked Sendable {
         }
     }
 
-    /// For a thread that reads with the writer's connection, and would wait for itself.
-    private func writeBesideRead<R>(_ body: (Connection) throws -> R) throws -> R {
-        if state.withLock({ $0.isClosed }) { throw SQLiteError.closed(path) }
-        let writer = try further.writer()
-        defer { writer.close() }
-        try further.prepareWriter(writer)
-        return try Pool.run(body, on: writer)
-    }
-
     func checkInWriter() {
         var emptying: Connection?
         let next: (Waiter?, [Connection], [Waiter]) = state.withLock { state in
-            state.borrower = 0
             if !state.writersInLine.isEmpty {
                 state.writingSince = coredata_ticks()
                 return (state.writersInLine.removeFirst().admit(), [], [])
@@ -151,9 +137,10 @@ final class Pool: @unchecked Sendable {
 
     // MARK: Reading
 
-    func read<R>(_ body: (Connection) throws -> R) throws -> R {
+    /// - Parameter isBrief: whether `body` reads few rows and calls nobody else.
+    func read<R>(isBrief: Bool = false, _ body: (Connection) throws -> R) throws -> R {
         if isSingle { return try write(body) }
-        if isOfWriter, let writer = state.withLock({ $0.lendWriter(to: pthread_self()) }) {
+        if isBrief, Cancellation.current?.isOfWriter == true, let writer = state.withLock({ $0.lendWriter() }) {
             defer { checkInWriter() }
             return try Pool.run(body, on: writer)
         }
@@ -239,8 +226,6 @@ extension Pool {
         var writingSince: UInt64 = 0
         /// The thread that writes. Only a store in memory asks for it.
         var writingThread: pthread_t = 0
-        /// The thread that reads with the writer's connection, 0 for none.
-        var borrower: pthread_t = 0
         /// Places of pinned views given away.
         var views = 0
         /// Cursors' readers and views' connections.
@@ -282,7 +267,7 @@ extension Pool.State {
     var isIdle: Bool { reading == 0 && !isWriting && views == 0 }
 
     func isUsed(by thread: pthread_t) -> Bool {
-        busy.contains { $0.thread == thread } || (isWriting && (writingThread == thread || borrower == thread))
+        busy.contains { $0.thread == thread } || (isWriting && writingThread == thread)
     }
 
     /// - Parameter holder: the thread that may write inside its own use; nil when none may.
@@ -298,10 +283,10 @@ extension Pool.State {
         return writer.map { .connection($0) } ?? .free
     }
 
-    /// The writer's connection, for a read; nil while somebody writes or waits to.
-    mutating func lendWriter(to thread: pthread_t) -> Connection? {
+    /// The writer's connection, for a brief read; nil while somebody writes or waits to.
+    mutating func lendWriter() -> Connection? {
         guard !isClosed, !isWriting, !isHeldBack, writersInLine.isEmpty, let writer else { return nil }
-        (isWriting, writingSince, borrower) = (true, coredata_ticks(), thread)
+        (isWriting, writingSince) = (true, coredata_ticks())
         return writer
     }
 
@@ -400,9 +385,9 @@ extension Pool.State {
 // MARK: - As those see it who read and write any database
 
 extension Pool: SQLSource {
-    func read(_ view: ReadView, _ body: (any SQLReading) throws -> Void) throws {
+    func read(_ view: ReadView, isBrief: Bool, _ body: (any SQLReading) throws -> Void) throws {
         switch view {
-        case .latest: try read { try body($0) }
+        case .latest: try read(isBrief: isBrief) { try body($0) }
         case .pinned(let view): try read(pinned: view, body)
         }
     }

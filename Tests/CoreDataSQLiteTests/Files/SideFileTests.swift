@@ -143,7 +143,7 @@ struct SideFileTests {
             self.rival = rival
         }
 
-        func read(_ view: ReadView, _ body: (any SQLReading) throws -> Void) throws {
+        func read(_ view: ReadView, isBrief: Bool, _ body: (any SQLReading) throws -> Void) throws {
             try pool.read(view) { (session: any SQLReading) in
                 guard let rival else { return try body(session) }
                 self.rival = nil

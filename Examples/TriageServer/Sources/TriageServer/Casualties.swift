@@ -160,7 +160,8 @@ extension CasualtyChanges {
         }
         guard let injuries else { return related }
         let names = Set(injuries)
-        let found = try Injury.find(in: context) { $0.name.isIn(names) }
+        // No two have one name; what is fetched with a limit in a block of write needs no connection beside the writer's.
+        let found = try Injury.find(limit: names.count, in: context) { $0.name.isIn(names) }
         related.injuries = Set(found)
         let missing = names.subtracting(found.map(\.name))
         guard !missing.isEmpty else { return related }

@@ -52,6 +52,9 @@ struct CasualtyQuery: Sendable {
 
     /// - Throws: 400 for a parameter that there is not, or a value that does not fit.
     init(_ parameters: Parameters) throws {
+        guard parameters.count <= 32 else {
+            throw Problem(.badRequest, "There are \(parameters.count) query parameters; 32 are the most.")
+        }
         for (name, value) in parameters {
             let parameter = QueryParameter(name: String(name), text: String(value))
             switch parameter.name {
@@ -62,7 +65,12 @@ struct CasualtyQuery: Sendable {
                 for name in parameter.text.split(separator: ",") where name != "none" {
                     try include(String(name), parameter)
                 }
-            case "order": order = try parameter.text.split(separator: ",").map { try Self.order(String($0), parameter) }
+            case "order":
+                let keys = parameter.text.split(separator: ",")
+                guard keys.count <= Self.orders.count else {
+                    throw parameter.refused("has \(keys.count) keys, more than there are")
+                }
+                order = try keys.map { try Self.order(String($0), parameter) }
             default:
                 guard let filter = Self.filters[parameter.name] else {
                     throw parameter.refused("is none that is known")

@@ -60,7 +60,7 @@ struct StationRoutes: Sendable {
     }
 
     @Sendable func show(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<Answer> {
-        let code = try context.parameters.require("code")
+        let code = try context.stationCode
         return try await container.read { context in Versioned(try Station.with(code: code, in: context)) }
     }
 
@@ -74,12 +74,12 @@ struct StationRoutes: Sendable {
             return Versioned(station)
         }
         answer.status = .created
-        answer.location = "/stations/\(answer.body.code)"
+        answer.location = "/stations/\(answer.body.code.pathPart)"
         return answer
     }
 
     @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<Answer> {
-        let code = try context.parameters.require("code")
+        let code = try context.stationCode
         let expected = request.expectedTags
         let changes = try await request.body(Changes.self, context)
         return try await container.write { context in
@@ -93,7 +93,7 @@ struct StationRoutes: Sendable {
 
     /// A station that has casualties is refused by its delete rule, which makes 422.
     @Sendable func delete(_ request: Request, _ context: BasicRequestContext) async throws -> HTTPResponse.Status {
-        let code = try context.parameters.require("code")
+        let code = try context.stationCode
         let expected = request.expectedTags
         try await container.write { context in
             let station = try Station.with(code: code, in: context)
@@ -107,6 +107,23 @@ struct StationRoutes: Sendable {
         try await container.read { context in
             try Injury.all(sortedBy: [SortDescriptor(\.id)], in: context).map(\.name)
         }
+    }
+}
+
+extension BasicRequestContext {
+    /// The code that the path names, which may have any characters.
+    fileprivate var stationCode: String {
+        get throws {
+            let part = try parameters.require("code")
+            return part.removingPercentEncoding ?? part
+        }
+    }
+}
+
+extension String {
+    /// The text as one part of a path.
+    fileprivate var pathPart: String {
+        addingPercentEncoding(withAllowedCharacters: .alphanumerics.intersection(.urlPathAllowed)) ?? self
     }
 }
 

@@ -39,13 +39,14 @@ struct VersionTests {
             let client = server.client
             for (list, path, body) in [
                 ("/stations", "/stations/north", #"{"code": "north", "name": "North"}"#),
+                ("/stations", "/stations/%C3%A9%20%2F%25", #"{"code": "é /%", "name": "Escaped"}"#),
                 ("/casualties", "/casualties/\(casualty)", #"{"id": "\#(casualty)", "name": "Ada"}"#),
             ] {
                 #expect(try await client.send(.post, list, body).status == 201)
                 let seen = try #require(try await client.get(path).headers[.eTag])
                 #expect(try await client.send(.delete, path).status == 204)
                 let made = try await client.send(.post, list, body)
-                #expect(made.status == 201)
+                #expect(made.status == 201 && made.headers[.location] == path)
                 #expect(try await client.send(.patch, path, #"{"name": "Eve"}"#, ifMatch: seen).status == 412)
                 #expect(try await client.send(.delete, path, ifMatch: seen).status == 412)
                 let kept = try await client.get(path)
