@@ -20,7 +20,13 @@ enum SwiftName {
 
     /// Whether each name in a type, such as `Zoo.Triage`, is one that Swift does not keep for itself.
     static func canBeEnumeration(_ type: String) -> Bool {
-        words(of: type).allSatisfy { !keywords.contains($0) && !typePrefixes.contains($0) }
+        // With arguments the words between are looked at alone.
+        let isNamed =
+            type.contains("<")
+            || type.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
+                part.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" } && part.first?.isNumber == false
+            }
+        return isNamed && words(of: type).allSatisfy { !keywords.contains($0) && !typePrefixes.contains($0) }
     }
 
     /// The same, but with the words that types have in them, as in `[String: Any]`.

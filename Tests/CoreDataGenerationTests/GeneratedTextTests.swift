@@ -214,6 +214,9 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
             #expect(refusal(enumeration(type), .xcode) == "none")
         }
         #expect(refusal(enumeration("Zoo.Defaults")) == "none")
+        for type in ["My Mood", "1Mood", "Zoo..Mood"] {
+            #expect(refusal(enumeration(type)).contains("which is no Swift type"))
+        }
     }
 
     @Test("A transformable's class may have the words that types have in them, and no others of the language")
