@@ -30,7 +30,8 @@ package final class CallSites: Sendable {
     @inline(never)
     package func current() -> CallSite? {
         guard let trace = capture() else { return nil }
-        return answer(trace.addresses)?.site ?? lookUp(trace)
+        if let answer = answer(trace.addresses) { return answer.site }
+        return lookUp(trace)
     }
 
     /// Calls a block with that place: at once where it is known, else later and elsewhere, since the caller may have what others wait for.

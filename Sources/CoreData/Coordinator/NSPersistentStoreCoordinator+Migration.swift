@@ -84,7 +84,8 @@ extension NSPersistentStoreCoordinator {
         made.metadata = (made.metadata ?? [:]).merging(own) { _, carried in carried }
     }
 
-    private func removeFiles(of url: URL) {
+    /// Removes a store that nobody has open.
+    final func removeFiles(of url: URL) {
         for suffix in ["", "-wal", "-shm", "-journal"] {
             try? FileManager.default.removeItem(atPath: url.path + suffix)
         }

@@ -23,14 +23,14 @@ extension CocoaError {
     static func missingObject(_ id: NSManagedObjectID) -> CocoaError {
         coreData(
             133000,
-            "No object \(id.uriRepresentation().absoluteString) is in the store; it was deleted or never saved.",
+            "No object \(id.uri) is in the store; it was deleted or never saved.",
             [NSAffectedObjectsErrorKey: [id]])
     }
 
     static func foreignID(_ id: NSManagedObjectID) -> CocoaError {
         coreData(
             133000,
-            "\(id.uriRepresentation().absoluteString) comes from another coordinator; use managedObjectID(forURIRepresentation:).",
+            "\(id.uri) comes from another coordinator; use managedObjectID(forURIRepresentation:).",
             [NSAffectedObjectsErrorKey: [id]])
     }
 
@@ -52,7 +52,7 @@ extension CocoaError {
         info[NSValidationKeyErrorKey] = key
         return coreData(
             cocoaCode(of: cause) == 134100 ? 134100 : 134060,
-            "\(what) of \(id.uriRepresentation().absoluteString) could not be read and answered as empty: "
+            "\(what) of \(id.uri) could not be read and answered as empty: "
                 + "\((cause as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(cause)") "
                 + "Nothing was written since; remove the cause and save again, or roll back.",
             info)

@@ -26,7 +26,7 @@ public struct UnexpectedFault: Sendable, CustomStringConvertible {
             prefetching(prefetchKeyPath, prefetchEntityName)
             ?? "fetch it with its property values, or load it with fulfill(_:)"
         return
-            "\(faultName(entityName, relationshipName)) of \(objectID.uriRepresentation().absoluteString) was read from the store: \(cure)."
+            "\(faultName(entityName, relationshipName)) of \(objectID.uri) was read from the store: \(cure)."
     }
 }
 

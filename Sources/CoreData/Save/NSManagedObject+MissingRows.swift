@@ -48,7 +48,7 @@ extension CocoaError {
     /// 133000 for a child's save.
     static func deletedAbove(_ object: NSManagedObject, _ cure: String) -> CocoaError {
         .coreData(
-            133000, "\(object.objectID.uriRepresentation().absoluteString) was deleted in the parent context; \(cure).",
+            133000, "\(object.objectID.uri) was deleted in the parent context; \(cure).",
             [NSAffectedObjectsErrorKey: [object]])
     }
 }

@@ -41,10 +41,8 @@ package final class CopiedFiles {
         names = try externals.names(session)
         if !names.isEmpty { try note.add(names) }
         for name in names {
-            let (from, to) = (externals.folder.file(name), folder.file(name))
-            if Foundation.link(from.path, to.path) == 0 { continue }
-            // Another file system, or one without links.
-            do { try FileManager.default.copyItem(at: from, to: to) } catch { throw lack(from, error) }
+            let file = externals.folder.file(name)
+            do { try folder.addLink(to: file, as: name) } catch { throw lack(file, error) }
         }
     }
 

@@ -69,7 +69,7 @@ package protocol SQLResult: AnyObject {
 package protocol SQLSource: AnyObject, Sendable {
     /// Lends a session for one read.
     ///
-    /// - Parameter isBrief: whether `body` reads few rows and calls nobody else: it may then get a session for which writers wait.
+    /// - Parameter isBrief: whether `body` reads few rows for a block of `write`, and calls nobody else: it may then get a session for which writers wait.
     func read(_ view: ReadView, isBrief: Bool, _ body: (any SQLReading) throws -> Void) throws
     /// Lends a session for as long as a result is pulled; nil where there is but one, which is lent to nobody who might keep it.
     func hold(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> (any HeldResult)?

@@ -137,10 +137,10 @@ final class Pool: @unchecked Sendable {
 
     // MARK: Reading
 
-    /// - Parameter isBrief: whether `body` reads few rows and calls nobody else.
+    /// - Parameter isBrief: whether `body` reads few rows for a writer, and calls nobody else.
     func read<R>(isBrief: Bool = false, _ body: (Connection) throws -> R) throws -> R {
         if isSingle { return try write(body) }
-        if isBrief, Cancellation.current?.isOfWriter == true, let writer = state.withLock({ $0.lendWriter() }) {
+        if isBrief, let writer = state.withLock({ $0.lendWriter() }) {
             defer { checkInWriter() }
             return try Pool.run(body, on: writer)
         }

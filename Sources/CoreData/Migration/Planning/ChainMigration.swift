@@ -76,11 +76,16 @@ struct ChainMigration {
 
     /// Whether another process was first.
     private func isDone(_ number: Int) throws -> Bool {
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: type, at: url, options: options)
-        let recorded = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let recorded = try recorded(at: url)
         return !chain.versions[number].schema.fits(recorded)
             && chain.versions[(number + 1)...].contains { $0.schema.fits(recorded) }
+    }
+
+    /// The hashes of the version that a store has.
+    private func recorded(at place: URL) throws -> [String: Data] {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: type, at: place, options: options)
+        return metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
     }
 
     /// An error that says which step failed.
@@ -116,12 +121,8 @@ struct ChainMigration {
                 134030, "The store at \(url.path) cannot be copied to \(place.path): \(error.localizedDescription)",
                 [NSFilePathErrorKey: place.path, NSUnderlyingErrorKey: error])
         }
-        let copied =
-            try NSPersistentStoreCoordinator.metadataForPersistentStore(
-                ofType: type, at: place, options: options)[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        guard !chain.versions[0].schema.fits(copied) else { return }
-        try coordinator.destroyPersistentStore(at: place, ofType: type)
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.path + suffix) }
+        guard try !chain.versions[0].schema.fits(recorded(at: place)) else { return }
+        coordinator.removeFiles(of: place)
         throw CocoaError.coreData(
             134100,
             "The store at \(url.path) does not have the version \(chain.versions[0].name) any more, which this plan begins with: it was "

@@ -68,7 +68,7 @@ private struct StoreRehearsal {
         let affected = (error.userInfo[NSAffectedObjectsErrorKey] as? [Any])?.first
         let failing = object ?? error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
         let id =
-            object.map { former($0.objectID) } ?? (affected as? NSManagedObjectID)?.uriRepresentation().absoluteString
+            object.map { former($0.objectID) } ?? (affected as? NSManagedObjectID)?.uri
         // What is wrong with the copy is wrong with the store.
         let message = error.localizedDescription.replacing(
             migration.url.deletingLastPathComponent().path, with: store.deletingLastPathComponent().path)

@@ -66,7 +66,7 @@ final class DeferredValidation {
     ///
     /// - Parameter body: is told what one says that still does not; false ends it.
     func finish(_ context: NSManagedObjectContext, _ body: (NSManagedObject, any Error) -> Bool) throws {
-        let ids = failed.sorted { $0.uriRepresentation().absoluteString < $1.uriRepresentation().absoluteString }
+        let ids = failed.sorted { $0.uri < $1.uri }
         for start in stride(from: 0, to: ids.count, by: MigrationRun.batch) {
             let objects = ids[start..<min(start + MigrationRun.batch, ids.count)].map { context.object(with: $0) }
             try context.fulfill(objects)

@@ -21,7 +21,7 @@ extension MigrationRun {
     }
 
     private func uri(_ object: NSManagedObject) -> String {
-        (origin(of: object) ?? object).objectID.uriRepresentation().absoluteString
+        (origin(of: object) ?? object).objectID.uri
     }
 }
 

@@ -159,7 +159,7 @@ extension MigrationRun {
         return CocoaError.coreData(134110, sentence, info)
     }
 
-    private func id(_ object: NSManagedObject) -> String { object.objectID.uriRepresentation().absoluteString }
+    private func id(_ object: NSManagedObject) -> String { object.objectID.uri }
 }
 
 extension MappingStep.Computed {
